@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"time"
@@ -202,6 +203,39 @@ func (h *heard) answer(said ledger.Answer, result wire.Value) resolve.Answer {
 		a.Decoded = result
 	}
 	return a
+}
+
+// rereads is the policy of a read, which does no harm: whether it is sent again, after how long a wait, and
+// how long a call that gives up would have waited.
+func rereads(h *heard, asked time.Duration, r ledger.Retry, sends int) (wait, named time.Duration, more bool) {
+	_, busy := h.attempt.askedToWait()
+	switch {
+	case h.refusal != nil:
+		rule := h.refusal.rule()
+		if rule.Advice == AdviseWait {
+			asked = h.attempt.limitEnds()
+		}
+		// To a read a missing price is an answer, and not one that is worth waiting for
+		// unasked.
+		if rule.Advice != AdviseWait && (rule.Advice != AdviseResolve || h.attempt.Status < 500) {
+			return 0, 0, false
+		}
+	case h.class == ledger.Unclear: // a redirect
+		return 0, 0, false
+	case h.class == ledger.Foreign && h.attempt.Status < 500 && !busy:
+		return 0, 0, false // by something in front: once more where it says that it failed, or when to come again
+	}
+	wait = max(spread(r.Backoff(sends)), asked)
+	return wait, wait, !r.FailFast || asked == 0
+}
+
+// spread takes a random part of a wait, from its upper half, so that callers who
+// failed together do not come back together.
+func spread(wait time.Duration) time.Duration {
+	if wait <= 0 {
+		return 0
+	}
+	return wait/2 + rand.N(wait/2+1)
 }
 
 // looseMembers keeps the members of a refusal whose extras have another type

@@ -2,12 +2,10 @@ package trading
 
 import (
 	"context"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
@@ -22,9 +20,9 @@ type exchanger struct {
 }
 
 // exchange sends a request once and reads what the answer says. gate judges a write right
-// before its first byte; alone is on a connection of its own. The API key is taken out of all that
+// before its first byte. The API key is taken out of all that
 // comes back, before anything else sees it.
-func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question, gate transport.Gate, alone bool) heard {
+func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question, gate transport.Gate) heard {
 	sent := transport.Request{
 		Method:   r.endpoint.op.method(),
 		URL:      r.url,
@@ -37,7 +35,7 @@ func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key
 		Gate:     gate,
 	}
 	a := attempt{key: key}
-	if alone {
+	if r.alone {
 		a.Answer = x.transport.SendAlone(ctx, &sent)
 	} else {
 		a.Answer = x.transport.Send(ctx, &sent)
@@ -79,19 +77,10 @@ func (x *exchanger) header(r *request, apiKey apiKey, key Key) http.Header {
 
 var contentJSON, noCache = []string{"application/json"}, []string{"no-cache"}
 
-// spread takes a random part of a wait, from its upper half, so that callers who
-// failed together do not come back together.
-func spread(wait time.Duration) time.Duration {
-	if wait <= 0 {
-		return 0
-	}
-	return wait/2 + rand.N(wait/2+1)
-}
-
 // newBody returns room for a request's body; nearly all fit.
 func newBody() []byte { return make([]byte, 0, 256) }
 
-// request is what is fixed before the first send, and how each attempt sends it.
+// request is what is fixed before the first send: what every attempt sends, and by what it is judged.
 type request struct {
 	endpoint *endpoint
 	env      Environment
@@ -100,17 +89,7 @@ type request struct {
 	body     []byte // encoded once; every attempt sends these bytes
 	account  AccountID
 	symbol   string
-	order    Order // if orders
-	orders   bool  // it places an order
-	entry    bool  // a write that can add exposure
-	unnamed  resolve.Unnamed
+	entry    bool // a write that can add exposure
+	alone    bool // on a connection of its own
 	began    time.Time
-}
-
-// placed is the order that it places; nil if it does not.
-func (r *request) placed() *Order {
-	if !r.orders {
-		return nil
-	}
-	return &r.order
 }

@@ -76,26 +76,21 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 			userAgent: []string{userAgent(cfg.application)},
 			scrubber:  scrubber,
 		},
-		log:          log,
-		baseURL:      journal.Service(base),
-		urls:         endpointURLs(base),
-		sandboxKeys:  cfg.sandboxKeys,
-		liveKeys:     cfg.liveKeys,
-		loop:         transport.NewLoop(),
-		maxSlippage:  cfg.maxSlippagePct,
-		exclusive:    cfg.exclusive,
-		exclusiveAll: cfg.exclusiveAll,
-		withoutProbe: cfg.withoutProbe,
-		sharedIDs:    cfg.sharedIDs,
-		hooks:        cfg.hooks,
-		limits:       newLimiter(cfg.rateLimits, log),
-		process:      uuid.NewString(),
+		log:         log,
+		urls:        endpointURLs(base),
+		sandboxKeys: cfg.sandboxKeys,
+		liveKeys:    cfg.liveKeys,
+		maxSlippage: cfg.maxSlippagePct,
+		hooks:       cfg.hooks,
+		limits:      newLimiter(cfg.rateLimits, log),
 	}
-	c.lease, _ = cfg.journal.(journal.Leaser)
-	c.relies = reliance.For(cfg.seen, c.baseURL, cfg.readLag, c.profileIgnored)
+	c.lease.baseURL, c.process = journal.Service(base), uuid.NewString()
+	c.exclusive, c.exclusiveAll, c.withoutProbe, c.sharedIDs = cfg.exclusive, cfg.exclusiveAll, cfg.withoutProbe, cfg.sharedIDs
+	c.lease.Leaser, _ = cfg.journal.(journal.Leaser)
+	c.relies = reliance.For(cfg.seen, c.lease.baseURL, cfg.readLag, c.profileIgnored)
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.driver = resolve.New(resolve.Config{
-		Host: host{c}, Journal: cfg.journal, BaseURL: c.baseURL, Closing: c.closing, ErrClosed: ErrClosed, Baselines: cfg.rateLimits.baselines(),
+		Host: host{c}, Journal: cfg.journal, BaseURL: c.lease.baseURL, Closing: c.closing, ErrClosed: ErrClosed, Baselines: cfg.rateLimits.baselines(),
 		Background: !cfg.withoutBackground, WithoutProbe: cfg.withoutProbe, WithoutBaseline: cfg.withoutBaseline,
 		Without:     func() ledger.Without { return c.relies.Of(true) },
 		Kind:        func(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) },

@@ -6,51 +6,32 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"slices"
-	"strconv"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/health"
-	"github.com/tradingapi/trading-go/internal/ledger/reliance"
 	"github.com/tradingapi/trading-go/internal/limiter"
-	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
-	"github.com/tradingapi/trading-go/internal/transport"
-	"github.com/tradingapi/trading-go/journal"
 )
 
 // core is what every handle of one client shares.
 type core struct {
 	exchanger
-	driver      *resolve.Driver
+	decisions
 	books       *books.Books
 	log         logger
-	baseURL     string
 	urls        map[*endpoint]*url.URL
 	sandboxKeys keyring
 	liveKeys    keyring
-	loop        *transport.Loop
 	gate        *healthGate
 	guards      []Guard
 	halt        health.Halt
-	lease       journal.Leaser // nil for a journal that this machine has alone
 	limits      *limiter.Limiter
 	hooks       hooks
 	breaker     secret.Breaker
 	maxSlippage Opt[decimal.Decimal]
-
-	process      string        // names this client in the journal
-	intents      atomic.Uint64 // counts its writes
-	exclusive    []AccountID
-	exclusiveAll bool
-	withoutProbe bool
-	sharedIDs    bool
-	relies       *reliance.Client
 
 	sandboxWriter turn // the sandbox takes one write at a time
 
@@ -84,18 +65,6 @@ func (c *core) background(run func(closing context.Context)) bool {
 		run(c.closing)
 	}()
 	return true
-}
-
-// newIntentID names a write by its client, whose name is its own, and a number.
-func (c *core) newIntentID() string {
-	var room [64]byte
-	id := append(append(room[:0], c.process...), '-')
-	return string(strconv.AppendUint(id, c.intents.Add(1), 10))
-}
-
-// isExclusive reports whether nobody else trades an account.
-func (c *core) isExclusive(id AccountID) bool {
-	return c.exclusiveAll || slices.Contains(c.exclusive, id)
 }
 
 // notExclusive reports that somebody else trades an account that is declared to be this
@@ -144,41 +113,12 @@ func (c *core) keyless(env Environment) error {
 	return nil
 }
 
-// leaseAllows says, right before the first byte of a write and with its last, why the lease does
-// not let it leave; nil without one.
-func (c *core) leaseAllows(env Environment, account AccountID, entry bool) error {
-	if c.lease == nil {
-		return nil
-	}
-	if late := time.Since(c.lease.Deadline()); late >= 0 {
-		return &GuardError{Kind: ErrJournal, Reason: "the lease of the journal is over, and nothing leaves without it", Err: journal.ErrFenced}
-	}
-	if env == EnvLive && !c.lease.Covers(c.baseURL, string(account)) {
-		return &GuardError{
-			Kind: ErrJournal, Reason: fmt.Sprintf("the lease of the journal is not for account %s at %s", account, c.baseURL),
-			Err: journal.ErrFenced,
-		}
-	}
-	if reason, halted := c.lease.Halted(); halted && entry {
-		return &GuardError{Kind: ErrHalted, Reason: reason}
-	}
-	return nil
-}
-
 // errMayBeOthers is why the outcome of an order that did not leave is not known.
 var errMayBeOthers = fmt.Errorf("%w: who has held the lease of the journal meanwhile may have placed it", ErrUndetermined)
 
-// leaveBy is until when the bytes of a write may leave; the zero time where nothing ends that.
-func (c *core) leaveBy() time.Time {
-	if c.lease == nil {
-		return time.Time{}
-	}
-	return c.lease.Deadline()
-}
-
 // halted returns whether entries are refused, by this program or by the lease.
 func (c *core) halted() (reason string, halted bool) {
-	if reason, halted = c.halt.Get(); halted || c.lease == nil {
+	if reason, halted = c.halt.Get(); halted || c.lease.Leaser == nil {
 		return reason, halted
 	}
 	return c.lease.Halted()
@@ -200,7 +140,7 @@ func (c *core) resolveError(ctx context.Context, err error) (*Resolution, error)
 			Intent:  Intent{ID: write.Intent, Operation: write.Operation, Account: write.Account, Symbol: write.Symbol},
 			Outcome: write.Outcome, Evidence: EvidenceAnswer, Err: refusalIn(write),
 		}, nil
-	case errors.Is(err, errMayBeOthers) && c.lease != nil:
+	case errors.Is(err, errMayBeOthers) && c.lease.Leaser != nil:
 		if c.lease.Kept(ctx) {
 			return &Resolution{
 				Intent:  Intent{ID: write.Intent, Operation: write.Operation, Account: write.Account, Symbol: write.Symbol},

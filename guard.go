@@ -76,6 +76,16 @@ func guardPending(doubtedIn func(context.Context, pending.Place) ([]string, erro
 	}
 }
 
+// askGuards asks every guard, before every send.
+func askGuards(ctx context.Context, guards []Guard, w Write) error {
+	for _, guard := range guards {
+		if err := guard(ctx, w); err != nil {
+			return guardError(err)
+		}
+	}
+	return nil
+}
+
 // guardError keeps a guard's own GuardError, and makes one of anything else.
 func guardError(err error) error {
 	if own := (*GuardError)(nil); errors.As(err, &own) {

@@ -101,14 +101,13 @@ type Wait struct {
 	Bucket string        // the rate limit, where it is one
 }
 
-// hooks are those of all options, in their order. The call is described only to a hook
-// that there is.
+// hooks are those of all options, in their order.
 type hooks []Hooks
 
-func (all hooks) callStart(ctx context.Context, of func() Call) context.Context {
+func (all hooks) callStart(ctx context.Context, of Call) context.Context {
 	for i := range all {
 		if start := all[i].CallStart; start != nil {
-			if with := start(ctx, of()); with != nil {
+			if with := start(ctx, of); with != nil {
 				ctx = with
 			}
 		}
@@ -124,10 +123,10 @@ func (all hooks) callDone(ctx context.Context, of Call, d Done) {
 	}
 }
 
-func (all hooks) attemptStart(ctx context.Context, of func() Call, attempt int) context.Context {
+func (all hooks) attemptStart(ctx context.Context, of Call, attempt int) context.Context {
 	for i := range all {
 		if start := all[i].AttemptStart; start != nil {
-			if with := start(ctx, of(), attempt); with != nil {
+			if with := start(ctx, of, attempt); with != nil {
 				ctx = with
 			}
 		}
@@ -135,18 +134,18 @@ func (all hooks) attemptStart(ctx context.Context, of func() Call, attempt int) 
 	return ctx
 }
 
-func (all hooks) attemptDone(ctx context.Context, of func() Call, a Attempt) {
+func (all hooks) attemptDone(ctx context.Context, of Call, a Attempt) {
 	for i := range all {
 		if done := all[i].AttemptDone; done != nil {
-			done(ctx, of(), a)
+			done(ctx, of, a)
 		}
 	}
 }
 
-func (all hooks) waiting(ctx context.Context, of func() Call, w Wait) {
+func (all hooks) waiting(ctx context.Context, of Call, w Wait) {
 	for i := range all {
 		if waiting := all[i].Waiting; waiting != nil {
-			waiting(ctx, of(), w)
+			waiting(ctx, of, w)
 		}
 	}
 }
@@ -163,24 +162,15 @@ func (all hooks) resolved(ctx context.Context, r Resolution) {
 // no body can get into it. Without a logger it does nothing.
 type logger struct{ to *slog.Logger }
 
-// callFacts are what is logged of a call.
-type callFacts struct {
-	operation   Operation
-	account     AccountID
-	intent      IntentID
-	symbol, tag string
-	write       bool
-	attempts    int
-	status      int
-	took        time.Duration
-}
-
 // ended logs how a call ended.
-func (l logger) ended(ctx context.Context, c callFacts, err error) {
+func (l logger) ended(ctx context.Context, c *Call, d *Done, status int) {
+	if l.to == nil {
+		return
+	}
 	level, text := slog.LevelDebug, "call"
 	switch {
-	case err == nil:
-	case c.write && OutcomeOf(err) == Unknown:
+	case d.Err == nil:
+	case c.Write && d.Outcome == Unknown:
 		level, text = slog.LevelWarn, "write of unknown outcome"
 	default:
 		level, text = slog.LevelInfo, "call failed"
@@ -191,24 +181,24 @@ func (l logger) ended(ctx context.Context, c callFacts, err error) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("operation", string(c.operation)),
-		slog.Int("attempts", c.attempts),
-		slog.Duration("took", c.took),
+		slog.String("operation", string(c.Operation)),
+		slog.Int("attempts", d.Attempts),
+		slog.Duration("took", d.Took),
 	}
 	add := func(there bool, attr slog.Attr) {
 		if there {
 			attrs = append(attrs, attr)
 		}
 	}
-	add(c.account != "", slog.String("account", string(c.account)))
-	add(c.intent != "", slog.String("intent", string(c.intent)))
-	add(c.symbol != "", slog.String("symbol", c.symbol))
-	add(c.tag != "", slog.String("tag", c.tag))
-	add(c.status != 0, slog.Int("status", c.status))
-	add(c.write, slog.String("outcome", OutcomeOf(err).String()))
-	if err != nil {
-		attrs = append(attrs, slog.String("err", err.Error()))
-		if refusal := (*Error)(nil); errors.As(err, &refusal) {
+	add(c.Account != "", slog.String("account", string(c.Account)))
+	add(c.Intent != "", slog.String("intent", string(c.Intent)))
+	add(c.Symbol != "", slog.String("symbol", c.Symbol))
+	add(c.Tag != "", slog.String("tag", c.Tag))
+	add(status != 0, slog.Int("status", status))
+	add(c.Write, slog.String("outcome", d.Outcome.String()))
+	if d.Err != nil {
+		attrs = append(attrs, slog.String("err", d.Err.Error()))
+		if refusal := (*Error)(nil); errors.As(d.Err, &refusal) {
 			attrs = append(attrs, slog.String("code", string(refusal.Code)))
 		}
 	}

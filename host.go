@@ -97,48 +97,31 @@ func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared,
 		return nil, errors.New("an operation that this version does not know")
 	}
 	call := caller{h.c, recoveryOptions()}.begin(ctx, e, nil)
+	call.once, call.alone, call.write = true, r.Alone, nil
 	call.account, call.body, call.opts.key.given = AccountID(r.Account), r.Body, Key(r.Key)
 	if !e.spec.Fixed() {
 		call.aimAtAccount("")
 	}
-	for _, stage := range [...]func() error{call.takeKey, call.waitForLimit} {
-		if err := stage(); err != nil {
-			return nil, err
-		}
-	}
-	return prepared{call, r.Alone}, nil
+	return prepared{call}, call.passOnce()
 }
 
 // prepared is a request of the driver's.
-type prepared struct {
-	call  *call
-	alone bool
-}
+type prepared struct{ *call }
 
-func (p prepared) APIKey() string { return p.call.apiKey.ID() }
+func (p prepared) APIKey() string { return p.apiKey.ID() }
 
-func (p prepared) Drop() { p.call.returnSlot(false) }
+func (p prepared) Drop() { p.returnSlot(false) }
 
 func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer {
-	call := p.call
-	call.Context = ctx
-	call.hookStart()
-	call.sends++
-	call.lastCtx = call.hookSend(ctx)
-	if call.core.lease != nil && call.endpoint.write {
-		gate = leasedGate{call, gate}
+	p.ctx, p.gate = ctx, gate
+	if p.core.lease.Leaser != nil && p.endpoint.write {
+		p.gate = leasedGate{p.call, gate}
 	}
-	q := call.question()
-	call.last = call.core.exchange(call.lastCtx, &call.request, call.apiKey, call.key(), &q, gate, p.alone)
-	call.returnSlot(call.last.attempt.Written)
-	said := call.last.said()
-	call.closeLimit(&said)
-	call.noteKey()
-	call.outcome = OutcomeOf(call.last.err)
-	call.hookSent()
-	call.hookDone(call.hookCall(), Done{Err: call.last.err, Outcome: call.outcome, Attempts: 1})
-	last := call.last // which outlives the call
-	return last.answer(said, nil)
+	p.start()
+	p.run()
+	p.over(p.last.err)
+	last := p.last // which outlives the call
+	return last.answer(last.said(), nil)
 }
 
 // leasedGate judges what the driver sends of a write.
@@ -149,14 +132,14 @@ type leasedGate struct {
 
 // MayLeave implements [transport.Gate].
 func (g leasedGate) MayLeave() error {
-	if err := g.of.core.leaseAllows(g.of.env, g.of.account, false); err != nil || g.inner == nil {
+	if err := g.of.core.lease.allows(g.of.env, g.of.account, false); err != nil || g.inner == nil {
 		return err
 	}
 	return g.inner.MayLeave()
 }
 
 // LeaveBy implements [transport.Leaser].
-func (g leasedGate) LeaveBy() time.Time { return g.of.core.leaveBy() }
+func (g leasedGate) LeaveBy() time.Time { return g.of.core.lease.leaveBy() }
 
 func (h host) Levels(ctx context.Context, account, symbol string) (has resolve.Levels, held bool, err error) {
 	positions, err := (&Account{id: AccountID(account), caller: caller{h.c, recoveryOptions()}}).Positions(ctx)

@@ -2,37 +2,67 @@ package trading
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/ledger/reliance"
 	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
-// chooseKey gives a write its first key, and finds out whether it was placed before.
-// It returns the earlier write if that is still on its way.
-func (c *call) chooseKey() (earlier *resolve.Write, err error) {
-	w := &resolve.Write{Intent: c.intent(), Kind: kindOf(c.endpoint)}
+// decisions gives writes their names and keys, and knows what was decided before.
+type decisions struct {
+	driver       *resolve.Driver
+	relies       *reliance.Client
+	lease        lease
+	process      string        // names this client in the journal
+	intents      atomic.Uint64 // counts its writes
+	exclusive    []AccountID
+	exclusiveAll bool
+	withoutProbe bool
+	sharedIDs    bool
+}
+
+// decision is what a write begins with.
+type decision struct {
+	write   *resolve.Write // nil if it has taken nothing that it would have to let go
+	earlier *resolve.Write // that has its name and is still on its way
+	since   uint64         // the number of the drivers' last request before the journal was read
+	stored  *heard         // the answer from before
+	outcome Outcome        // of what was decided
+	err     error
+}
+
+// decide gives a write its first key, and finds out whether it was placed before.
+func (d *decisions) decide(ctx context.Context, r *request, order *Order, unnamed resolve.Unnamed) (is decision) {
+	is.outcome = NotApplied
+	w := &resolve.Write{Intent: d.intent(r), Kind: kindOf(r.endpoint)}
 	if w.Kind.Levels {
-		w.Setting = &resolve.Setting{Unnamed: c.unnamed, Restores: string(c.opts.restores)}
+		w.Setting = &resolve.Setting{Unnamed: unnamed, Restores: string(r.opts.restores)}
 	}
-	terms, try := c.terms(), 1
-	source := &c.opts.key
-	if c.env != EnvLive {
+	terms, try := d.terms(r), 1
+	source := &r.opts.key
+	if r.env != EnvLive {
 		if source.id != "" {
-			return nil, refuse(c.env, CodeBadRequest, "nothing was sent: WithClientOrderID is for live writes, and the paper account executes a repeated order again: leave the id out, and read the account before you repeat an order")
+			is.err = refuse(r.env, CodeBadRequest, "nothing was sent: WithClientOrderID is for live writes, and the paper account executes a repeated order again: leave the id out, and read the account before you repeat an order")
+			return is
 		}
 		source = &keySource{}
 	}
-	name := source.name(c.account, c.endpoint.op)
-	c.core.driver.Own(w, name)
+	name := source.name(r.account, r.endpoint.op)
+	d.driver.Own(w, name)
 	if name != "" {
-		if try, earlier, err = c.takeName(w, &terms); err != nil || earlier != nil || c.last.attempt.stored {
-			return earlier, err
+		try = d.takeName(ctx, r, w, &terms, &is)
+		if is.err != nil || is.earlier != nil || is.stored != nil {
+			return is
 		}
 	}
 	switch {
-	case c.env != EnvLive:
+	case r.env != EnvLive:
 	case source.given != "":
 		w.SetKey(resolve.Try{Key: string(source.given), Number: try})
 		terms.Source = ledger.Given
@@ -46,140 +76,124 @@ func (c *call) chooseKey() (earlier *resolve.Write, err error) {
 		w.SetKey(resolve.Try{Key: string(NewKey()), Number: try})
 	}
 	w.Ledger = ledger.New(terms)
-	if o := c.placed(); o != nil {
-		w.Asked = w.Kind.Order(c.symbol, sideOf(o.Side), o.Size, o.ReduceOnly)
+	if order != nil {
+		w.Asked = w.Kind.Order(r.symbol, sideOf(order.Side), order.Size, order.ReduceOnly)
 	}
-	c.write = w
-	return nil, nil
+	is.write = w
+	return is
 }
 
 // takeName takes a client order id, or a given key, and looks up what became of it before.
-func (c *call) takeName(w *resolve.Write, terms *ledger.Terms) (try int, earlier *resolve.Write, err error) {
-	d := c.core.driver
-	terms.FirstUseKnown = c.firstUseKnown()
-	c.since = d.Requests()
-	earlier, last, err := d.Take(c, w)
+func (d *decisions) takeName(ctx context.Context, r *request, w *resolve.Write, terms *ledger.Terms, is *decision) (try int) {
+	terms.FirstUseKnown = d.firstUseKnown(&r.opts.key)
+	is.since = d.driver.Requests()
+	earlier, last, err := d.driver.Take(ctx, w)
 	if earlier != nil {
-		return 0, earlier, c.sameOrder(&earlier.Intent, &w.Intent)
+		if is.earlier = earlier; !earlier.Intent.SameOrder(&w.Intent) {
+			is.earlier, is.err = nil, refuse(EnvLive, CodeIdempotencyKeyReused, "the %[1]s is in use by write %[2]s, which is another request: the decision was made before, so wait for that write, and do not take a new %[1]s for it", r.opts.key.what(), earlier.Intent.ID)
+		}
+		return 0
 	}
-	c.write = w // it has the name until the call lets it go
+	is.write = w // it has the name until the call lets it go
 	switch {
-	case err != nil && c.entry:
-		c.outcome = Unknown // of what was decided
-		return 0, nil, &GuardError{Kind: ErrJournal, Err: err}
+	case err != nil && r.entry:
+		is.outcome, is.err = Unknown, &GuardError{Kind: ErrJournal, Err: err}
+		return 0
 	case err != nil:
 		terms.FirstUseKnown = false
-		return 1, nil, nil
+		return 1
 	case last == nil:
-		return 1, nil, nil
+		return 1
 	}
 	terms.FirstUseKnown = terms.FirstUseKnown && last.FirstUseKnown
-	try, err = c.goOnBehind(last, &w.Intent)
-	return try, nil, err
+	return d.goOnBehind(r, last, w.Intent.Digest(), is)
 }
 
 // firstUseKnown reports whether the journal has every use of the client order id. Without a lease who
 // says how old the id is cannot know that by the journal. Under a lease the journal knows from when
 // on it is complete, and has every use of an id that is no older.
-func (c *call) firstUseKnown() bool {
-	since := c.opts.key.since
+func (d *decisions) firstUseKnown(of *keySource) bool {
 	switch {
-	case !c.core.driver.Durable() || c.core.sharedIDs || c.opts.key.shared:
+	case !d.driver.Durable() || d.sharedIDs || of.shared:
 		return false
-	case c.core.lease == nil:
-		return since.IsZero()
+	case d.lease.Leaser == nil:
+		return of.since.IsZero()
 	default:
-		return !since.Before(c.core.lease.CompleteFrom())
+		return !of.since.Before(d.lease.CompleteFrom())
 	}
 }
 
 // goOnBehind takes the answer of the write that had the name before, or returns the try that
 // follows it.
-func (c *call) goOnBehind(last *resolve.Final, in *resolve.Intent) (try int, err error) {
-	switch {
-	case !bytes.Equal(last.Digest, in.Digest()):
-		return 0, refuse(EnvLive, CodeIdempotencyKeyReused, "the %[1]s was used at %[2]s for another request (%[3]s): the decision was made before, so read the account, and do not take a new %[1]s for it",
-			c.opts.key.what(), last.DecidedAt().Format(time.RFC3339), Outcome(last.Outcome))
+func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, is *decision) (try int) {
+	given, a := r.opts.key.given != "", attempt{key: Key(last.Key), stored: true}
+	a.Received = last.At
+	switch spent := last.Spent(d.relies.Now().Without); {
+	case !bytes.Equal(last.Digest, digest):
+		is.err = refuse(EnvLive, CodeIdempotencyKeyReused, "the %[1]s was used at %[2]s for another request (%[3]s): the decision was made before, so read the account, and do not take a new %[1]s for it",
+			r.opts.key.what(), last.DecidedAt().Format(time.RFC3339), Outcome(last.Outcome))
 	case last.Outcome == ledger.Applied && len(last.Answer) > 0:
-		a := attempt{key: Key(last.Key), stored: true}
-		a.Status, a.Body, a.Received = 200, last.Answer, last.At
-		c.last = heard{attempt: a, class: ledger.Success}
-		c.outcome = Applied
+		a.Status, a.Body = 200, last.Answer
+		is.stored, is.outcome = &heard{attempt: a, class: ledger.Success}, Applied
 	case last.Outcome == ledger.Applied:
-		c.outcome = Applied
-		return 0, &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
-	case last.Spent(c.core.relies.Now().Without) && c.opts.key.given != "" && last.Refused != nil:
-		a := attempt{key: Key(last.Key), stored: true}
-		a.Status, a.Body, a.Received = last.Refused.Status, last.Refused.Body, last.At
-		q := c.question()
-		c.last = q.read(a)
-		c.last.attempt.stored = true
-	case last.Spent(c.core.relies.Now().Without) && c.opts.key.given != "":
-		return 0, refuse(EnvLive, CodeIdempotencyKeyReused, "this idempotency key is used up: another order must have another key")
-	case last.Spent(c.core.relies.Now().Without):
-		return last.Try + 1, nil
+		is.outcome = Applied
+		is.err = &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
+	case spent && given && last.Refused != nil:
+		a.Status, a.Body = last.Refused.Status, last.Refused.Body
+		q := question{endpoint: r.endpoint, env: r.env, fresh: r.opts.recovering, meta: Meta{Operation: r.endpoint.op}}
+		h := q.read(a)
+		is.stored = &h
+	case spent && given:
+		is.err = refuse(EnvLive, CodeIdempotencyKeyReused, "this idempotency key is used up: another order must have another key")
+	case spent:
+		return last.Try + 1
+	default:
+		return last.Try
 	}
-	return last.Try, nil
+	return 0
 }
 
-// sameOrder refuses another order under an id that is on its way.
-func (c *call) sameOrder(taken, in *resolve.Intent) error {
-	if taken.SameOrder(in) {
-		return nil
-	}
-	return refuse(EnvLive, CodeIdempotencyKeyReused, "the %[1]s is in use by write %[2]s, which is another request: the decision was made before, so wait for that write, and do not take a new %[1]s for it", c.opts.key.what(), taken.ID)
-}
-
-// intent is the write as it is before its first byte.
-func (c *call) intent() resolve.Intent {
+// intent is the write as it is before its first byte. It is named by its client, whose name is its own, and a
+// number.
+func (d *decisions) intent(r *request) resolve.Intent {
+	var room [64]byte
+	id := append(append(room[:0], d.process...), '-')
 	return resolve.Intent{
-		ID:            c.core.newIntentID(),
-		ClientOrderID: c.opts.key.id,
-		Tag:           c.opts.tag,
-		BaseURL:       c.core.baseURL,
-		Process:       c.core.process,
-		Operation:     string(c.endpoint.op),
-		Environment:   string(c.env),
-		Account:       string(c.account),
-		Symbol:        c.symbol,
-		Body:          c.body,
-		Entry:         c.entry,
-		Decided:       c.began,
-		SendTTL:       c.opts.ttlOf(c.entry),
+		ID:            string(strconv.AppendUint(id, d.intents.Add(1), 10)),
+		ClientOrderID: r.opts.key.id,
+		Tag:           r.opts.tag,
+		BaseURL:       d.lease.baseURL,
+		Process:       d.process,
+		Operation:     string(r.endpoint.op),
+		Environment:   string(r.env),
+		Account:       string(r.account),
+		Symbol:        r.symbol,
+		Body:          r.body,
+		Entry:         r.entry,
+		Decided:       r.began,
+		SendTTL:       r.opts.ttlOf(r.entry),
 	}
 }
 
 // terms are what the ledger goes by.
-func (c *call) terms() ledger.Terms {
-	r := c.opts.retry
+func (d *decisions) terms(r *request) ledger.Terms {
 	return ledger.Terms{
-		Keyed:         c.env == EnvLive,
-		Entry:         c.entry,
-		Resolves:      c.endpoint.resolves(),
-		Lasting:       !kindOf(c.endpoint).Waits,
-		Exclusive:     c.core.isExclusive(c.account),
-		TTL:           c.opts.ttlOf(c.entry),
-		Attempt:       c.opts.attemptTimeout,
-		NoProbe:       c.core.withoutProbe,
-		Without:       c.core.relies.Of(c.env == EnvLive),
+		Keyed:         r.env == EnvLive,
+		Entry:         r.entry,
+		Resolves:      r.endpoint.resolves(),
+		Lasting:       !kindOf(r.endpoint).Waits,
+		Exclusive:     d.isExclusive(r.account),
+		TTL:           r.opts.ttlOf(r.entry),
+		Attempt:       r.opts.attemptTimeout,
+		NoProbe:       d.withoutProbe,
+		Without:       d.relies.Of(r.env == EnvLive),
 		FirstUseKnown: true,
-		Decided:       c.core.driver.Clock.At(c.began),
-		Retry: ledger.Retry{
-			Attempts: r.Attempts, PriceAttempts: r.PriceAttempts,
-			MinWait: r.MinWait, MaxWait: r.MaxWait, FailFast: c.opts.failFast,
-		},
+		Decided:       d.driver.Clock.At(r.began),
+		Retry:         r.opts.bounds(),
 	}
 }
 
-// nextKey moves on to the key that a stored refusal asks for.
-func (c *call) nextKey() {
-	w := c.write
-	if !c.core.driver.WantsKey(w) {
-		return
-	}
-	key := NewKey()
-	if w.Ledger.Source == ledger.Derived {
-		key = derived(w.Name, w.Try().Number+1)
-	}
-	c.core.driver.ChangeKey(w, string(key))
+// isExclusive reports whether nobody else trades an account.
+func (d *decisions) isExclusive(id AccountID) bool {
+	return d.exclusiveAll || slices.Contains(d.exclusive, id)
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/check"
@@ -175,15 +173,12 @@ func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	if err != nil {
 		return nil, err
 	}
-	if call.body = call.opts.body; call.body == nil {
-		call.body = request.AppendWire(newBody())
-	}
 	answer := orderAnswers.Get().(*api.OrderResponse)
-	err = call.do(answer)
+	err = call.post(request.AppendWire(newBody()), answer)
 	var result *OrderResult
 	if err == nil || errors.Is(err, ErrLate) {
 		result = orderResultOf(answer, call.meta())
-		result.ExecutedTwice = call.ranTwice(result)
+		result.ExecutedTwice = call.write.ranTwice(result)
 	}
 	*answer = api.OrderResponse{}
 	orderAnswers.Put(answer)
@@ -203,7 +198,7 @@ func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (
 		return nil, err
 	}
 	var answer api.LimitOrderResponse
-	err = call.post(limitRequest(&order), &answer)
+	err = call.post(limitRequest(&order).AppendWire(newBody()), &answer)
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
@@ -213,8 +208,12 @@ func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (
 // CancelOrder cancels a resting limit order. [CodeOrderNotFound] can mean that it
 // has filled: read the positions.
 func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOption) (*Ack, error) {
-	return a.begin(ctx, OpCancelOrder, opts).acknowledge(
-		&api.CancelOrderRequest{AccountID: string(a.id), OrderID: string(id)}, check.ID("order", string(id)))
+	call := a.begin(ctx, OpCancelOrder, opts)
+	if err := call.check(check.ID("order", string(id))); err != nil {
+		return nil, err
+	}
+	request := api.CancelOrderRequest{AccountID: string(a.id), OrderID: string(id)}
+	return call.acknowledge(request.AppendWire(newBody()))
 }
 
 // ClosePosition closes a position or part of it, at a fresh price. How much is
@@ -226,7 +225,8 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 		return nil, err
 	}
 	var answer api.PositionCloseResponse
-	err := call.post(&api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.pct)}, &answer)
+	request := api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.pct)}
+	err := call.post(request.AppendWire(newBody()), &answer)
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
@@ -267,29 +267,22 @@ func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 	if err := call.check(check.Symbol(check.Live, symbol), t.fault(check.Live)); err != nil {
 		return nil, err
 	}
-	if err := call.completeTPSL(ctx, &t); err != nil {
+	if err := a.completeTPSL(ctx, call, &t); err != nil {
 		return nil, call.refused(err)
 	}
 	var answer api.TPSLResponse
-	if err := call.post(&api.TPSLRequest{
+	request := api.TPSLRequest{
 		AccountID: string(a.id), Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss),
-	}, &answer); err != nil {
+	}
+	if err := call.post(request.AppendWire(newBody()), &answer); err != nil {
 		return nil, err
 	}
 	return &TPSLResult{Position: openRecord(&answer.Position, livePositionOf), Meta: call.meta(), Extra: answer.Extra}, nil
 }
 
-// heldAfter is the signed position after an order; none is flat.
-func heldAfter(r *OrderResult) (size decimal.Decimal) {
-	if p, open := r.Position.Get(); open {
-		size = p.Signed()
-	}
-	return size
-}
-
 // completeTPSL fills in the level that the caller left out, as the position has
 // it.
-func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
+func (a *Account) completeTPSL(ctx context.Context, c *call, t *TPSL) error {
 	absent := "takeProfitPrice"
 	if t.StopLoss.IsZero() {
 		absent = "stopLossPrice"
@@ -298,7 +291,7 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 	case !t.TakeProfit.IsZero() && !t.StopLoss.IsZero(), c.stopped != nil:
 		return nil
 	case c.opts.body != nil:
-		c.unnamed.TakeProfit, c.unnamed.StopLoss = t.TakeProfit.IsZero(), t.StopLoss.IsZero()
+		c.write.unnamed.TakeProfit, c.write.unnamed.StopLoss = t.TakeProfit.IsZero(), t.StopLoss.IsZero()
 		return nil
 	case c.opts.key.given != "" || c.opts.key.id != "":
 		return refuse(EnvLive, CodeMissingFields,
@@ -307,7 +300,7 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 	opts := defaultCallOptions()
 	opts.retry, opts.attemptTimeout, opts.failFast = c.opts.retry, c.opts.attemptTimeout, c.opts.failFast
 	opts.priority = Some(PriorityExit)
-	positions, err := (&Account{id: c.account, caller: caller{c.core, opts}}).Positions(ctx)
+	positions, err := (&Account{id: a.id, caller: caller{c.core, opts}}).Positions(ctx)
 	if err != nil {
 		return fmt.Errorf("the %s is missing, and the position to read it from cannot be read: %w", absent, err)
 	}
@@ -317,9 +310,9 @@ func (c *call) completeTPSL(ctx context.Context, t *TPSL) error {
 			"the %s is missing, and the account shows no position in %s to read it from: name both levels", absent, c.symbol)
 	}
 	if t.TakeProfit.IsZero() {
-		t.TakeProfit, c.unnamed.TakeProfit = position.TakeProfit.orClear(), true
+		t.TakeProfit, c.write.unnamed.TakeProfit = position.TakeProfit.orClear(), true
 	} else {
-		t.StopLoss, c.unnamed.StopLoss = position.StopLoss.orClear(), true
+		t.StopLoss, c.write.unnamed.StopLoss = position.StopLoss.orClear(), true
 	}
 	return local(EnvLive, t.fault(check.Live))
 }
@@ -335,43 +328,10 @@ func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly && call.opts.body == nil {
 		o.MaxSlippagePct = a.caller.core.maxSlippage
 	}
-	call.place(o)
+	call.write.place(o)
 	request := orderRequest(a.id, &o)
 	err := call.check(check.Order(check.Live, &request))
 	return call, request, err
-}
-
-// check refuses the call if anything is wrong with what the caller gave.
-func (c *call) check(faults ...*check.Fault) error {
-	for _, f := range faults {
-		if f != nil {
-			return c.refused(local(c.env, f))
-		}
-	}
-	return nil
-}
-
-// wireBody is a request of the wire.
-type wireBody interface{ AppendWire(dst []byte) []byte }
-
-// post sends a request and reads its answer.
-func (c *call) post(request wireBody, answer wire.Value) error {
-	if c.body = c.opts.body; c.body == nil {
-		c.body = request.AppendWire(newBody())
-	}
-	return c.do(answer)
-}
-
-// acknowledge carries out a write whose answer the contract does not show.
-func (c *call) acknowledge(request wireBody, faults ...*check.Fault) (*Ack, error) {
-	if err := c.check(faults...); err != nil {
-		return nil, err
-	}
-	var members wire.Members
-	if err := c.post(request, &members); err != nil {
-		return nil, err
-	}
-	return ackOf(members, c.meta()), nil
 }
 
 // Pending lists the writes of this account whose outcome is not known: its part of
@@ -383,31 +343,6 @@ func (a *Account) Pending(ctx context.Context) ([]PendingWrite, error) {
 // Resolve is [Client.Resolve].
 func (a *Account) Resolve(ctx context.Context, err error) (*Resolution, error) {
 	return a.caller.core.resolveError(ctx, err)
-}
-
-// ranTwice compares the position after an order that was sent again in doubt with
-// what was known before it.
-func (c *call) ranTwice(result *OrderResult) Opt[bool] {
-	if !c.doubted || result.Meta.Replayed || c.write == nil {
-		return Opt[bool]{}
-	}
-	base := c.write.Baseline()
-	if base == nil {
-		return Opt[bool]{}
-	}
-	after := heldAfter(result)
-	once := c.order.Size
-	if c.order.Side == Short {
-		once = once.Neg()
-	}
-	switch moved := after.Sub(base.Position.Size); {
-	case moved.Equal(once):
-		return Some(false)
-	case moved.Equal(once.Add(once)):
-		return Some(true)
-	default:
-		return Opt[bool]{}
-	}
 }
 
 // Check returns what is wrong with the order by itself: what PlaceOrder refuses before it

@@ -126,6 +126,14 @@ func (o *callOptions) ttlOf(entry bool) time.Duration {
 	return orDefault(o.ttl, entry, defaultEntryTTL, defaultExitTTL)
 }
 
+// bounds are those of sending again.
+func (o *callOptions) bounds() ledger.Retry {
+	return ledger.Retry{
+		Attempts: o.retry.Attempts, PriceAttempts: o.retry.PriceAttempts,
+		MinWait: o.retry.MinWait, MaxWait: o.retry.MaxWait, FailFast: o.failFast,
+	}
+}
+
 // patience is how long a call waits for the outcome of a write that is in doubt.
 func (o *callOptions) patience(entry bool) time.Duration {
 	return orDefault(o.resolveTimeout, entry, defaultEntryPatience, defaultExitPatience)

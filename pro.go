@@ -15,6 +15,9 @@ import (
 // be worth at least the minimum order value: [CodeMinNotional] if it is not.
 // A run that was placed can add exposure after this program has ended.
 
+// wireBody is a request of the wire.
+type wireBody interface{ AppendWire(dst []byte) []byte }
+
 // runRequest adds to an order how it is carried out, and says what is wrong with that.
 type runRequest func(api.ProOrderRequest) (wireBody, *check.Fault)
 
@@ -110,7 +113,7 @@ func (a *Account) placeRun(ctx context.Context, op Operation, o Order, opts []Ca
 		return nil, err
 	}
 	var answer api.RunResponse
-	err = call.post(request, &answer)
+	err = call.post(request.AppendWire(newBody()), &answer)
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
@@ -122,15 +125,22 @@ func (a *Account) placeRun(ctx context.Context, op Operation, o Order, opts []Ca
 func (a *Account) EditRun(ctx context.Context, id RunID, e RunEdit, opts ...CallOption) (*Ack, error) {
 	call := a.begin(ctx, OpEditRun, opts)
 	call.symbol = a.caller.core.books.MarketOf(bookOf(EnvLive, a.id), string(id))
-	return call.acknowledge(&api.EditRunRequest{AccountID: string(a.id), RunID: string(id), TotalSize: e.TotalSize},
-		check.ID("run", string(id)), check.TotalSize(e.TotalSize))
+	if err := call.check(check.ID("run", string(id)), check.TotalSize(e.TotalSize)); err != nil {
+		return nil, err
+	}
+	request := api.EditRunRequest{AccountID: string(a.id), RunID: string(id), TotalSize: e.TotalSize}
+	return call.acknowledge(request.AppendWire(newBody()))
 }
 
 // CancelRun stops a Pro run as a unit. What it has filled stays. [CodeRunNotFound]
 // can mean that it has finished.
 func (a *Account) CancelRun(ctx context.Context, id RunID, opts ...CallOption) (*Ack, error) {
-	return a.begin(ctx, OpCancelRun, opts).acknowledge(
-		&api.CancelRunRequest{AccountID: string(a.id), RunID: string(id)}, check.ID("run", string(id)))
+	call := a.begin(ctx, OpCancelRun, opts)
+	if err := call.check(check.ID("run", string(id))); err != nil {
+		return nil, err
+	}
+	request := api.CancelRunRequest{AccountID: string(a.id), RunID: string(id)}
+	return call.acknowledge(request.AppendWire(newBody()))
 }
 
 // checkRun is the Check of an order that the service carries out over time.

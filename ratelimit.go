@@ -2,6 +2,7 @@ package trading
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
@@ -43,25 +44,40 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 // share, which is a third of the key's limit. A look is five reads.
 func (r RateLimits) baselines() int { return max(cmp.Or(r.PerKey, keyLimit)/3/3/5, 1) }
 
+// limitError is the client's word for an error of the limiter.
+func limitError(env Environment, err error) error {
+	full := (*limiter.Full)(nil)
+	switch {
+	case errors.As(err, &full):
+		refusal := refuse(env, CodeRateLimited, "the rate limit %s is full, and the call may not wait for it: FailFast, its context or its send TTL is in the way", full.Bucket)
+		refusal.RetryAfter = Some(full.Wait)
+		return refusal
+	case errors.Is(err, limiter.ErrClosed):
+		return ErrClosed
+	default:
+		return err
+	}
+}
+
 // closeLimit closes the rate limit that a 429 of the service names, no longer than its
 // window lasts: the key's, which alone has the X-RateLimit headers, or the class of the
 // write. It returns false for any other, which holds nobody up but the call that met it.
-func (c *call) closeLimit(said *ledger.Answer) bool {
+func closeLimit(limits *limiter.Limiter, key, class string, a *attempt, said *ledger.Answer) bool {
 	if said.Advice != ledger.WaitFirst || said.Replayed { // a stored 429 is of the past
 		return false
 	}
-	limits, key, d := c.core.limits, c.apiKey.ID(), min(said.RetryAfter, limiter.Window)
-	of, ofKey := transport.RateLimitOf(c.last.attempt.Header)
+	d := min(said.RetryAfter, limiter.Window)
+	of, ofKey := transport.RateLimitOf(a.Header)
 	switch {
 	case ofKey:
 		limits.BlockKey(key, d)
 		window := d
 		if !of.Reset.IsZero() {
-			window = of.Reset.Sub(transport.Dated(c.last.attempt.Header, c.last.attempt.Received))
+			window = of.Reset.Sub(transport.Dated(a.Header, a.Received))
 		}
 		limits.Learn(key, of.Limit, window)
-	case c.endpoint.class != "":
-		limits.BlockClass(c.endpoint.class, d)
+	case class != "":
+		limits.BlockClass(class, d)
 	default:
 		return false
 	}

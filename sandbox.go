@@ -135,13 +135,13 @@ func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && call.opts.body == nil {
 		o.MaxSlippagePct = s.caller.core.maxSlippage
 	}
-	call.place(o)
+	call.write.place(o)
 	order := orderRequest("", &o)
 	if err := call.check(check.Order(check.Sandbox, &order)); err != nil {
 		return nil, err
 	}
 	var answer api.SandboxOrderResponse
-	if err := call.post(sandboxRequest(&order), &answer); err != nil {
+	if err := call.post(sandboxRequest(&order).AppendWire(newBody()), &answer); err != nil {
 		return nil, err
 	}
 	return &OrderResult{
@@ -162,7 +162,8 @@ func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, o
 		return nil, err
 	}
 	var answer api.SandboxCloseResponse
-	if err := call.post(&api.SandboxCloseRequest{Symbol: symbol, Pct: wire.Some(part.pct)}, &answer); err != nil {
+	request := api.SandboxCloseRequest{Symbol: symbol, Pct: wire.Some(part.pct)}
+	if err := call.post(request.AppendWire(newBody()), &answer); err != nil {
 		return nil, err
 	}
 	return sandboxCloseOf(&answer, call.meta()), nil
@@ -178,9 +179,10 @@ func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 		return nil, err
 	}
 	var answer api.SandboxTPSLResponse
-	if err := call.post(&api.SandboxTPSLRequest{
+	request := api.SandboxTPSLRequest{
 		Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss), ClosePct: wireClosePct(&t),
-	}, &answer); err != nil {
+	}
+	if err := call.post(request.AppendWire(newBody()), &answer); err != nil {
 		return nil, err
 	}
 	position := positionOf(&answer.Position)

@@ -127,7 +127,7 @@ func (b *sentBody) mayLeave() bool {
 // load returns the attempt's request, with the body in it. Each attempt has its
 // own of both: net/http may still hold those before.
 func (b *sentBody) load(ctx context.Context, r *Request) *http.Request {
-	b.request = *bare[r.Method].WithContext(b.trace(ctx))
+	b.request = *(&http.Request{Method: r.Method}).WithContext(b.trace(ctx))
 	b.request.URL, b.request.Host, b.request.Header = r.URL, r.URL.Host, r.Header
 	switch {
 	case b.body == nil:

@@ -153,6 +153,10 @@ var kindsOf = []struct {
 		_, err := c.Live.Account("acc_1").State(ctx, trading.ResponseInto(m), trading.FailFast())
 		return err
 	}},
+	{"a read without a key", func(c *trading.Client, ctx context.Context, m *trading.Meta) error {
+		_, err := c.OpenAPI(ctx, trading.ResponseInto(m))
+		return err
+	}},
 	{"an entry", func(c *trading.Client, ctx context.Context, m *trading.Meta) error {
 		_, err := c.Live.Account("acc_1").PlaceOrder(ctx, rig.Buy("0.01"), trading.ResponseInto(m), trading.WithTag("tag"))
 		return err

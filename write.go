@@ -1,0 +1,246 @@
+package trading
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/journal"
+)
+
+// writing is what a call has besides that changes an account.
+type writing struct {
+	*request
+	ctx     context.Context // the call's
+	driver  *resolve.Driver
+	lease   *lease
+	of      *resolve.Write // nil before it has a key
+	order   Order          // if orders
+	orders  bool           // it places an order
+	unnamed resolve.Unnamed
+	since   uint64 // the number of the drivers' last request before the journal was read
+
+	holdsTurn bool  // it holds the sandbox's one place for a writer
+	doubt     bool  // an attempt that ended may have been applied
+	doubted   bool  // there has been doubt, whether or not it is over
+	left      bool  // any byte of it may have left
+	forget    bool  // it needs no resolution
+	found     error // what resolving it came to, beside the answer
+}
+
+// place has the call place an order.
+func (w *writing) place(o Order) {
+	w.order, w.orders, w.symbol, w.entry = o, true, o.Symbol, w.endpoint.spec.Asks.Adds(o.ReduceOnly)
+}
+
+// placed is the order that it places; nil if it does not.
+func (w *writing) placed() *Order {
+	if !w.orders {
+		return nil
+	}
+	return &w.order
+}
+
+// awaitBaseline has the first entry wait for a look at the account.
+func (w *writing) awaitBaseline() error {
+	if !w.of.Ledger.Resolves {
+		return nil
+	}
+	return w.driver.AwaitBaseline(w.ctx, w.of)
+}
+
+// beforeSend has the journal take the write before its first byte, and each new key and send.
+func (w *writing) beforeSend(sent bool) error {
+	if !w.of.Ledger.Resolves {
+		return nil
+	}
+	err := w.driver.Before(w.ctx, w.of, sent)
+	switch {
+	case err == nil:
+		return nil
+	case w.ctx.Err() != nil:
+		return w.ctx.Err()
+	case errors.Is(err, resolve.ErrTooOld):
+		return w.tooOld()
+	case w.entry:
+		return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can be written", Err: err}
+	case journal.IsFencing(err):
+		return &GuardError{Kind: ErrJournal, Reason: "exits go out beside a journal that fails, and not beside one that is another's", Err: err}
+	}
+	w.driver.Missing(w.of, err)
+	return nil
+}
+
+// sameKey refuses an entry whose API key was rotated since its last send: to the service it may be another
+// holder's, which knows nothing of the idempotency key.
+func (w *writing) sameKey(id string) error {
+	if w.entry && w.of.APIKey != "" && w.of.APIKey != id {
+		return &GuardError{Kind: ErrExpired, Reason: "the API key was replaced, and with another one the order may run again"}
+	}
+	return nil
+}
+
+// bound says until when a place in the rate limits is of use.
+func (w *writing) bound(needs *limiter.Request, first bool) {
+	if ttl := w.opts.ttlOf(w.entry); ttl == 0 && first { // it may be sent once, but not wait
+		needs.FailFast = true
+	} else {
+		needs.Until = time.Now().Add(ttl - ledger.Elapsed(w.began))
+	}
+}
+
+// asGuardsSee is the write as guards see it.
+func (w *writing) asGuardsSee() Write {
+	return Write{
+		Operation:    w.endpoint.op,
+		Environment:  w.env,
+		Account:      w.account,
+		Symbol:       w.symbol,
+		Entry:        w.entry,
+		Order:        w.placed(),
+		Tag:          w.opts.tag,
+		skipHealth:   w.opts.skipHealthGate,
+		allowPending: w.opts.allowPending || w.doubt, // its own doubt does not hold it back
+	}
+}
+
+// leaves notes that its bytes are about to leave.
+func (w *writing) leaves(apiKey string) {
+	if w.of.Ledger.Without.Rotation {
+		w.of.APIKey = apiKey
+	}
+	w.driver.SendBegins(w.of)
+}
+
+// hear has the ledger take an answer in, and say whether to send once more, and after how long a wait. named
+// is the wait of a call that gives up.
+func (w *writing) hear(h *heard, said ledger.Answer) (wait, named time.Duration, more bool) {
+	w.doubt = w.driver.Heard(w.of, h.attempt.Received, said, w.doubted)
+	w.doubted = w.doubted || w.doubt
+	wait, random, more := w.driver.NextSend(w.of)
+	if h.err != nil && errors.As(h.err, new(*GuardError)) {
+		return 0, 0, false // by the gate, which changes its mind no more
+	}
+	if random {
+		wait = max(spread(wait), said.RetryAfter)
+	}
+	return wait, said.RetryAfter, more
+}
+
+// nextKey moves on to the key that a stored refusal asks for.
+func (w *writing) nextKey() {
+	if !w.driver.WantsKey(w.of) {
+		return
+	}
+	key := NewKey()
+	if w.of.Ledger.Source == ledger.Derived {
+		key = derived(w.of.Name, w.of.Try().Number+1)
+	}
+	w.driver.ChangeKey(w.of, string(key))
+}
+
+// key is that of the next send, or the last.
+func (w *writing) key() Key {
+	if w.of == nil {
+		return ""
+	}
+	return Key(w.of.Try().Key)
+}
+
+// MayLeave is the gate of a write: it refuses what was decided too long ago, since its
+// price is gone, what a newer setting has replaced, what nobody waits for any more, and what the
+// journal's lease does not allow.
+// Other goroutines ask it too, so it reads only what no attempt changes.
+func (w *writing) MayLeave() error {
+	switch {
+	case w.ctx.Err() != nil:
+		return w.ctx.Err()
+	case ledger.Elapsed(w.began) >= w.of.Ledger.SendTTL():
+		return w.tooOld()
+	case !w.driver.MayLeave(w.of):
+		return &GuardError{Kind: ErrExpired, Reason: "a newer setting of the levels was sent"}
+	default:
+		return w.lease.allows(w.env, w.account, w.entry)
+	}
+}
+
+// LeaveBy implements [transport.Leaser].
+func (w *writing) LeaveBy() time.Time { return w.lease.leaveBy() }
+
+// tooOld refuses a write that was decided too long ago.
+func (w *writing) tooOld() error {
+	return &GuardError{
+		Kind:   ErrExpired,
+		Reason: fmt.Sprintf("decided %s ago, may be sent for %s", ledger.Elapsed(w.began).Round(time.Millisecond), w.of.Ledger.SendTTL()),
+	}
+}
+
+// intentID names it, once it is tracked.
+func (w *writing) intentID() IntentID {
+	if w.of == nil || !w.of.Tracked() {
+		return ""
+	}
+	return IntentID(w.of.Intent.ID)
+}
+
+// failed is the error of a write, with its outcome.
+func (w *writing) failed(outcome Outcome, err error) error {
+	e := &WriteError{Outcome: outcome, Operation: w.endpoint.op, Account: w.account, Symbol: w.symbol, Err: err}
+	if !w.forget {
+		e.Intent = w.intentID()
+	}
+	e.NotSent = outcome == Unknown && !w.left
+	return e
+}
+
+// priority is that of its next send: of exits what gets out at once comes first.
+func (w *writing) priority() Priority {
+	if w.entry {
+		return PriorityEntry
+	}
+	switch w.endpoint.op {
+	case OpClose, OpSandboxClose, OpOrder, OpSandboxOrder:
+		return PriorityClose
+	default:
+		return PriorityExit
+	}
+}
+
+// ranTwice compares the position after an order that was sent again in doubt with
+// what was known before it.
+func (w *writing) ranTwice(result *OrderResult) Opt[bool] {
+	if !w.doubted || result.Meta.Replayed || w.of == nil {
+		return Opt[bool]{}
+	}
+	base := w.of.Baseline()
+	if base == nil {
+		return Opt[bool]{}
+	}
+	after := heldAfter(result)
+	once := w.order.Size
+	if w.order.Side == Short {
+		once = once.Neg()
+	}
+	switch moved := after.Sub(base.Position.Size); {
+	case moved.Equal(once):
+		return Some(false)
+	case moved.Equal(once.Add(once)):
+		return Some(true)
+	default:
+		return Opt[bool]{}
+	}
+}
+
+// heldAfter is the signed position after an order; none is flat.
+func heldAfter(r *OrderResult) (size decimal.Decimal) {
+	if p, open := r.Position.Get(); open {
+		size = p.Signed()
+	}
+	return size
+}
