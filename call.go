@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
-	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
@@ -711,13 +710,8 @@ func (c *call) carryOutcome(err error) error {
 	}
 }
 
-// shownAt is when a read showed what its answer says; of a kept one that is not known.
-func (c *call) shownAt() books.Read {
-	if transport.Aged(c.last.attempt.Header) {
-		return books.Read{}
-	}
-	return books.Read{Begun: c.last.attempt.Sent, Ended: c.last.attempt.Received}
-}
+// saw shows the client's books what a read of an account saw.
+func (c *call) saw(what any) { sees(c.core.books, bookOf(c.env, c.account), &c.last.attempt, what) }
 
 // key is the idempotency key of the next send, or the last; empty where there is none.
 func (c *call) key() Key {

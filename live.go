@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/tradingapi/trading-go/internal/api"
-	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -24,10 +23,9 @@ func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo,
 	if err := call.do(&answer); err != nil {
 		return nil, err
 	}
-	for i := range answer.Accounts {
-		l.caller.core.books.SawStatus(bookOf(EnvLive, AccountID(answer.Accounts[i].ID)), call.last.attempt.Sent, answer.Accounts[i].Status)
-	}
-	return convertAll(answer.Accounts, accountInfoOf), nil
+	accounts := convertAll(answer.Accounts, accountInfoOf)
+	call.saw(accounts)
+	return accounts, nil
 }
 
 // read carries out a read for [Client.Do].
@@ -72,8 +70,6 @@ type Account struct {
 // ID returns the account's id.
 func (a *Account) ID() AccountID { return a.id }
 
-func (a *Account) book() books.Account { return bookOf(EnvLive, a.id) }
-
 // begin starts a call of this account.
 func (a *Account) begin(ctx context.Context, op Operation, opts []CallOption) *call {
 	if len(a.opts) > 0 {
@@ -97,7 +93,7 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 		return nil, err
 	}
 	state := liveStateOf(a.id, &answer)
-	a.caller.core.books.SawStatus(a.book(), call.last.attempt.Sent, string(state.Status))
+	call.saw(&state)
 	return &state, nil
 }
 
@@ -110,7 +106,7 @@ func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions,
 		return nil, err
 	}
 	open := openOf(rows.List)
-	a.caller.core.books.SawPositions(a.book(), call.shownAt(), heldPositions(open))
+	call.saw(open)
 	return open, nil
 }
 
@@ -122,7 +118,7 @@ func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.books.SawTrades(a.book(), call.shownAt(), digestsOf(rows.List))
+	call.saw(rows.List)
 	return rows.List, nil
 }
 
@@ -138,7 +134,7 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 		Limits: convertAll(answer.Orders, restingOrderOf),
 		Runs:   convertAll(answer.Runs, runOf),
 	}
-	a.caller.core.books.SawOrders(a.book(), call.shownAt(), restingOf(open.Limits), runningOf(open.Runs))
+	call.saw(open)
 	return open, nil
 }
 
@@ -150,7 +146,7 @@ func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, 
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	a.caller.core.books.SawFinished(a.book(), call.shownAt(), endedOf(rows.List))
+	call.saw(rows.List)
 	return rows.List, nil
 }
 
@@ -232,7 +228,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 	}
 	result := closeResultOf(&answer, call.meta())
 	if !result.Meta.Replayed { // a replay is of the past
-		a.caller.core.books.SawStatus(a.book(), call.last.attempt.Sent, string(result.Status))
+		call.saw(result.Status)
 	}
 	return result, err
 }

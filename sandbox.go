@@ -100,8 +100,7 @@ func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState,
 		return nil, err
 	}
 	state := accountStateOf(&answer.Account)
-	s.caller.core.books.SawStatus(paperBook, call.last.attempt.Sent, string(state.Status))
-	s.caller.core.books.SawPaper(paperBook, call.last.attempt.Sent, string(state.ID), state.Balance)
+	call.saw(&state)
 	return &state, nil
 }
 
@@ -113,7 +112,7 @@ func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions,
 		return nil, err
 	}
 	open := openOf(rows.List)
-	s.caller.core.books.SawPositions(paperBook, call.shownAt(), heldPositions(open))
+	call.saw(open)
 	return open, nil
 }
 
@@ -124,7 +123,7 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	if err := call.do(&rows); err != nil {
 		return nil, err
 	}
-	s.caller.core.books.SawTrades(paperBook, call.shownAt(), digestsOf(rows.List))
+	call.saw(rows.List)
 	return rows.List, nil
 }
 
