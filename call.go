@@ -171,14 +171,14 @@ func (c *call) acknowledge(body []byte) (*Ack, error) {
 
 // carryOut is a write, from its key to its outcome.
 func (c *call) carryOut() {
-	if !c.core.enter() { // Close waits for it
+	if !c.core.life.Enter() { // Close waits for it
 		c.stopped = ErrClosed
 		if c.env == EnvLive && c.opts.key != (keySource{}) {
 			c.outcome = Unknown // of what was decided: an earlier run may have sent it
 		}
 		return
 	}
-	defer c.core.leave()
+	defer c.core.life.Leave()
 	defer c.letGo()
 	if !c.decide() || c.last.attempt.stored { // it has its answer from before
 		return
@@ -205,7 +205,7 @@ func (c *call) kept() bool {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, c.opts.patience(c.entry))
 	defer cancel()
-	defer context.AfterFunc(c.core.closing, cancel)()
+	defer context.AfterFunc(c.core.life.Closing(), cancel)()
 	return c.core.lease.Kept(ctx)
 }
 
@@ -339,7 +339,7 @@ func (c *call) send() {
 func (c *call) pass() error {
 	for w := c.write; ; {
 		switch {
-		case c.core.closing.Err() != nil:
+		case c.core.life.Closing().Err() != nil:
 			return ErrClosed
 		case c.ctx.Err() != nil:
 			return c.ctx.Err()
@@ -375,7 +375,7 @@ func (c *call) pass() error {
 // takeTurn takes the sandbox's one place for a writer: the service refuses a second with concurrent_request.
 func (c *call) takeTurn() (err error) {
 	if !c.write.holdsTurn {
-		err = c.core.sandboxWriter.take(c.ctx, !c.entry, c.core.closing.Done())
+		err = c.core.sandboxWriter.take(c.ctx, !c.entry, c.core.life.Closing().Done())
 		c.write.holdsTurn = err == nil
 	}
 	return err
@@ -605,7 +605,7 @@ func (c *call) backOff() time.Duration {
 	select {
 	case <-timer.C:
 	case <-c.ctx.Done():
-	case <-c.core.closing.Done():
+	case <-c.core.life.Closing().Done():
 		c.stopped = ErrClosed
 	}
 	return 0

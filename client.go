@@ -11,10 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tradingapi/trading-go/internal/api"
-	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/ledger/reliance"
-	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/spec"
@@ -88,19 +86,21 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	c.exclusive, c.exclusiveAll, c.withoutProbe, c.sharedIDs = cfg.exclusive, cfg.exclusiveAll, cfg.withoutProbe, cfg.sharedIDs
 	c.lease.Leaser, _ = cfg.journal.(journal.Leaser)
 	c.relies = reliance.For(cfg.seen, c.lease.baseURL, cfg.readLag, c.profileIgnored)
-	c.closing, c.close = context.WithCancel(context.Background())
+	c.life = resolve.NewLife()
 	c.driver = resolve.New(resolve.Config{
-		Host: host{c}, Journal: cfg.journal, BaseURL: c.lease.baseURL, Closing: c.closing, ErrClosed: ErrClosed, Baselines: cfg.rateLimits.baselines(),
+		Host: host{c}, Journal: cfg.journal, BaseURL: c.lease.baseURL, Life: c.life, Baselines: cfg.rateLimits.baselines(),
 		Background: !cfg.withoutBackground, WithoutProbe: cfg.withoutProbe, WithoutBaseline: cfg.withoutBaseline,
 		Without:     func() ledger.Without { return c.relies.Of(true) },
 		Kind:        func(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) },
 		IsExclusive: func(account string) bool { return c.isExclusive(AccountID(account)) },
 		Others:      c.notExclusive,
-		Enter:       c.enter, Leave: c.leave,
-		NewJournal: log.newJournal, Unwritten: log.notJournaled,
+		NewJournal:  log.newJournal, Unwritten: log.notJournaled,
 	})
 	c.heardDate, c.books = c.driver.HeardDate, c.driver.Books
-	c.gate = newHealthGate(cfg.gate, health.Config[*Health]{Read: c.askGate, Age: c.ageOf, Background: c.background, AgeNeeded: func() bool { return c.relies.Now().AgeUnknown }})
+	c.gate = &healthGate{
+		HealthGate: cfg.gate, life: c.life, ask: c.askGate, ageOf: c.ageOf,
+		ageNeeded: func() bool { return c.relies.Now().AgeUnknown },
+	}
 	c.guards = append([]Guard{
 		guardHalt(c.halted), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
 	}, cfg.guards...)
@@ -153,12 +153,10 @@ func (c *Client) With(opts ...CallOption) (*Client, error) {
 // known: with a journal the next run resolves it. Close the journal after the client.
 // Close may be called more than once.
 func (c *Client) Close() error {
-	c.core.flightsMu.Lock()
-	c.core.close()
-	c.core.flightsMu.Unlock()
+	c.core.life.End()
 	c.core.driver.Close()
 	c.core.limits.Close()
-	c.core.flights.Wait()
+	c.core.life.Wait()
 	c.core.transport.Close()
 	left := c.core.driver.Leave()
 	if len(left) == 0 {
@@ -174,10 +172,10 @@ func (c *Client) Close() error {
 // Halt refuses entries from this process until [Client.Resume]; exits pass. Nothing new
 // is placed: a write in doubt is still resolved, but the question for its stored answer,
 // which can place it, waits for Resume, or for package flatten, which closes what it finds.
-func (c *Client) Halt(reason string) { c.core.halt.Set(reason) }
+func (c *Client) Halt(reason string) { c.core.halt.set(true, reason) }
 
 // Resume lets entries pass again.
-func (c *Client) Resume() { c.core.halt.Clear() }
+func (c *Client) Resume() { c.core.halt.set(false, "") }
 
 // Halted returns whether entries are refused, and the reason that Halt was given, here or for all
 // who hold the lease of a journal in turn.
@@ -430,4 +428,4 @@ func (c *Client) ForgetKey(ctx context.Context, key Key) error {
 // Exiting returns the context of a program that gets out of the market: whatever it finds
 // executed, it closes. Under it [Client.Resolve] and its like also ask for the stored answer
 // of an entry while [Client.Halt] is on, which else holds such requests back.
-func Exiting(ctx context.Context) context.Context { return pending.Exiting(ctx) }
+func Exiting(ctx context.Context) context.Context { return resolve.Exiting(ctx) }

@@ -7,7 +7,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/api"
-	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -199,7 +198,7 @@ func healthOf(answer *api.Health) *Health {
 		CacheFor: wire.Duration(answer.CacheSeconds, time.Second), Extra: answer.Extra,
 	}
 	if answer.CacheSeconds == (decimal.Decimal{}) || h.CacheFor < 0 || h.CacheFor > time.Minute {
-		h.CacheFor = health.MaxAge // it is missing, or absurd
+		h.CacheFor = maxHealthAge // it is missing, or absurd
 	}
 	return h
 }

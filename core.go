@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"sync"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/books"
-	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
 )
 
@@ -27,7 +26,7 @@ type core struct {
 	liveKeys    keyring
 	gate        *healthGate
 	guards      []Guard
-	halt        health.Halt
+	halt        halt
 	limits      *limiter.Limiter
 	hooks       hooks
 	breaker     secret.Breaker
@@ -35,36 +34,7 @@ type core struct {
 
 	sandboxWriter turn // the sandbox takes one write at a time
 
-	closing   context.Context // ends when Close begins
-	close     context.CancelFunc
-	flightsMu sync.Mutex     // orders enter and Close
-	flights   sync.WaitGroup // what Close waits for
-}
-
-// enter counts what Close waits for; false once Close has begun.
-func (c *core) enter() bool {
-	c.flightsMu.Lock()
-	defer c.flightsMu.Unlock()
-	if c.closing.Err() != nil {
-		return false
-	}
-	c.flights.Add(1)
-	return true
-}
-
-func (c *core) leave() { c.flights.Done() }
-
-// background starts what Close waits for, with a context that ends when Close begins;
-// false once it has begun.
-func (c *core) background(run func(closing context.Context)) bool {
-	if !c.enter() {
-		return false
-	}
-	go func() {
-		defer c.leave()
-		run(c.closing)
-	}()
-	return true
+	life *resolve.Life
 }
 
 // notExclusive reports that somebody else trades an account that is declared to be this
@@ -118,7 +88,7 @@ var errMayBeOthers = fmt.Errorf("%w: who has held the lease of the journal meanw
 
 // halted returns whether entries are refused, by this program or by the lease.
 func (c *core) halted() (reason string, halted bool) {
-	if reason, halted = c.halt.Get(); halted || c.lease.Leaser == nil {
+	if reason, halted = c.halt.get(); halted || c.lease.Leaser == nil {
 		return reason, halted
 	}
 	return c.lease.Halted()

@@ -407,4 +407,4 @@ func checkContext(ctx any) error {
 }
 
 // ErrClosed is the error of calls after [Client.Close].
-var ErrClosed = errors.New("trading: the client is closed")
+var ErrClosed = resolve.ErrClosed

@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/tradingapi/trading-go/internal/books"
-	"github.com/tradingapi/trading-go/internal/health"
 	"github.com/tradingapi/trading-go/internal/pending"
-	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
 // Write describes a write to guards.
@@ -101,68 +98,6 @@ func guardHalt(halted func() (string, bool)) Guard {
 			return &GuardError{Kind: ErrHalted, Reason: reason}
 		}
 		return nil
-	}
-}
-
-// healthGate holds writes back while it is not safe to trade.
-type healthGate struct {
-	HealthGate
-	last *health.Last[*Health]
-}
-
-func newHealthGate(g HealthGate, c health.Config[*Health]) *healthGate {
-	c.ReusedFor = func(h *Health) time.Duration { return h.CacheFor }
-	c.KeepWarm, c.ErrClosed = g.KeepWarm, ErrClosed
-	return &healthGate{g, health.New(c)}
-}
-
-// guard refuses entries, and exits too where it is strict, while it is not safe to
-// trade.
-func (g *healthGate) guard(ctx context.Context, w Write) error {
-	if g.Off || w.skipHealth || !w.Entry && !g.Strict {
-		return nil
-	}
-	return g.check(ctx)
-}
-
-// check returns nil if it is safe to trade, and otherwise the reason.
-func (g *healthGate) check(ctx context.Context) error {
-	h, err := g.last.Get(ctx)
-	switch {
-	case err != nil:
-		return &GuardError{Kind: ErrUnhealthy, Reason: "health cannot be read", Err: err}
-	case !h.Safe():
-		return &GuardError{
-			Kind:   ErrUnhealthy,
-			Reason: fmt.Sprintf("status %s, feed %s", h.Status, h.Feed),
-			Health: h,
-		}
-	default:
-		return nil
-	}
-}
-
-// ahead has the health read for an entry that a pending write holds back: else nothing
-// would, where a bot has no other market.
-func (g *healthGate) ahead(ctx context.Context, w Write) {
-	if !g.Off && !w.skipHealth && w.Entry {
-		_, _ = g.last.Fresh(ctx)
-	}
-}
-
-// holdsProbe returns why a probe of an entry waits, "" if it does not, and for how long.
-func (g *healthGate) holdsProbe(ctx context.Context) (why string, again time.Duration) {
-	if g.Off {
-		return "", 0
-	}
-	h, err := g.last.Fresh(ctx)
-	switch {
-	case errors.Is(err, health.ErrReading):
-		return ErrUnhealthy.Error() + ": " + err.Error(), resolve.AskSoon
-	case err != nil || !h.Safe():
-		return ErrUnhealthy.Error(), resolve.AskLater
-	default:
-		return "", 0
 	}
 }
 

@@ -17,75 +17,60 @@ import (
 // itself.
 type host struct{ c *core }
 
-func (h host) Look(ctx context.Context, env, account string) (*resolve.Look, error) {
-	return h.look(ctx, Environment(env), AccountID(account), recoveryOptions())
-}
-
-// ReadBaseline reads an account, once, for a second at the most. Without it the entry
-// goes all the same, and is harder to find out about.
-func (h host) ReadBaseline(ctx context.Context, account string) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_, _ = h.look(ctx, EnvLive, AccountID(account), baselineOptions())
-}
-
-func (h host) ReadTrades(ctx context.Context, account string) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_, _ = (&Account{id: AccountID(account), caller: caller{h.c, baselineOptions()}}).Trades(ctx)
-}
-
-func (h host) ReadOrders(ctx context.Context, account string) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	_, _ = (&Account{id: AccountID(account), caller: caller{h.c, baselineOptions()}}).OpenOrders(ctx)
-}
-
-func baselineOptions() callOptions {
+// Read reads an account, or one list of it. For an entry that waits it tries again within its second.
+func (h host) Read(ctx context.Context, r resolve.Reading) (*resolve.Look, error) {
 	opts := recoveryOptions()
-	opts.failFast, opts.retry = true, defaultCallOptions().retry
-	return opts
-}
-
-// look reads an account.
-func (h host) look(ctx context.Context, env Environment, id AccountID, opts callOptions) (*resolve.Look, error) {
-	l := &resolve.Look{At: time.Now(), Levels: make(map[string]resolve.Levels)}
+	if r.Awaited {
+		opts.retry = defaultCallOptions().retry
+	}
 	var t accountReader = &Sandbox{&MarketData{caller{h.c, opts}}}
-	account := &Account{id: id, caller: caller{h.c, opts}}
-	if env == EnvLive {
+	account := &Account{id: AccountID(r.Account), caller: caller{h.c, opts}}
+	live, all := r.Environment == string(EnvLive), r.Of == resolve.AllLists
+	if live {
 		t = account
 	}
-	state, err := t.State(ctx)
-	if err != nil {
-		return nil, err
+	l := &resolve.Look{At: time.Now()}
+	if all {
+		state, err := t.State(ctx)
+		if err != nil {
+			return nil, err
+		}
+		l.Status = string(state.Status)
 	}
-	l.Status = string(state.Status)
-	positions, err := t.Positions(ctx)
-	if err != nil {
-		return nil, err
+	if all || r.Of == resolve.ListPositions {
+		positions, err := t.Positions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		l.Positions, l.Levels = make(map[string]accounting.Position, len(positions)), make(map[string]resolve.Levels)
+		for i := range positions {
+			l.Positions[positions[i].Symbol] = heldPosition(&positions[i])
+			l.Levels[positions[i].Symbol] = levelsOf(&positions[i])
+		}
 	}
-	l.Positions = make(map[string]accounting.Position, len(positions))
-	for i := range positions {
-		l.Positions[positions[i].Symbol] = heldPosition(&positions[i])
-		l.Levels[positions[i].Symbol] = levelsOf(&positions[i])
-	}
-	if env == EnvLive {
+	if live && (all || r.Of == resolve.ListOrders) {
 		open, err := account.OpenOrders(ctx)
 		if err != nil {
 			return nil, err
 		}
+		l.Orders, l.Runs = books.IDsOf(restingOf(open.Limits)), books.IDsOf(runningOf(open.Runs))
+	}
+	if live && all {
 		finished, err := account.FinishedRuns(ctx)
 		if err != nil {
 			return nil, err
 		}
-		l.Orders, l.Runs, l.Finished = books.IDsOf(restingOf(open.Limits)), books.IDsOf(runningOf(open.Runs)), endedOf(finished)
+		l.Finished = endedOf(finished)
 	}
-	trades, err := t.Trades(ctx)
-	if err != nil {
-		return nil, err
+	if all || r.Of == resolve.ListTrades {
+		trades, err := t.Trades(ctx)
+		if err != nil {
+			return nil, err
+		}
+		trades = slices.Clone(trades[:min(len(trades), maxTrades)])
+		l.Rows, l.Shown = rowsOf(trades), trades
 	}
-	trades = slices.Clone(trades[:min(len(trades), maxTrades)])
-	l.Rows, l.Shown, l.Ended = rowsOf(trades), trades, time.Now()
+	l.Ended = time.Now()
 	return l, nil
 }
 
@@ -141,12 +126,6 @@ func (g leasedGate) MayLeave() error {
 // LeaveBy implements [transport.Leaser].
 func (g leasedGate) LeaveBy() time.Time { return g.of.core.lease.leaveBy() }
 
-func (h host) Levels(ctx context.Context, account, symbol string) (has resolve.Levels, held bool, err error) {
-	positions, err := (&Account{id: AccountID(account), caller: caller{h.c, recoveryOptions()}}).Positions(ctx)
-	p, held := positions.In(symbol)
-	return levelsOf(&p), held, err
-}
-
 func (h host) SetLevels(ctx context.Context, of *resolve.Intent, wanted resolve.Levels) error {
 	opts := defaultCallOptions()
 	opts.retry.Attempts, opts.resolveTimeout, opts.tag = 1, Some(time.Duration(0)), of.Tag
@@ -181,7 +160,7 @@ func (h host) EntriesHeld(exiting bool) (why string, again time.Duration) {
 	if reason, halted := h.c.halted(); halted && !exiting {
 		return (&GuardError{Kind: ErrHalted, Reason: reason}).Error(), resolve.AskLater
 	}
-	return h.c.gate.holdsProbe(h.c.closing)
+	return h.c.gate.holdsProbe(h.c.life.Closing())
 }
 
 func (h host) Resolved(r resolve.Resolution) {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/check"
-	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/proof/leak"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -282,8 +281,8 @@ func visible(text string) bool {
 func CheckHealth(ctx context.Context, c *Client) error { return c.core.gate.check(ctx) }
 
 func TestExiting(t *testing.T) {
-	assert.True(t, pending.IsExiting(Exiting(t.Context())))
-	assert.False(t, pending.IsExiting(t.Context()))
+	assert.True(t, resolve.IsExiting(Exiting(t.Context())))
+	assert.False(t, resolve.IsExiting(t.Context()))
 }
 
 // A paper order that is sent again is another one: where a write is in flight it may be this very one.

@@ -356,6 +356,9 @@ type Health struct {
 	Extra Extra // members that have no field here
 }
 
+// maxHealthAge is how old an assessment may be that is used, whatever the service says of it.
+const maxHealthAge = 5 * time.Second
+
 // mostHealthAge is how old an assessment may come, twice as long as the service reuses one. The
 // gate of entries is stricter: see [HealthGate].
 const mostHealthAge = 10 * time.Second

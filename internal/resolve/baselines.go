@@ -79,7 +79,7 @@ func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
 		left, orders := d.Books.FirstLook(w.Intent.account(), w.Places[0].Symbol, now)
 		if orders && !asked {
 			asked = true
-			wait(ctx, d.share(w, d.cfg.Host.ReadOrders, d.cfg.Baselines))
+			wait(ctx, d.share(w, ListOrders, d.cfg.Baselines))
 			continue
 		}
 		if left == 0 || now.Add(left+lookPatience).After(end) {
@@ -105,28 +105,26 @@ const (
 // of all who wait for it, and does not end with one of them. An exit does not wait: it has
 // the time by when it is in doubt.
 func (d *Driver) readBaseline(ctx context.Context, w *Write) {
-	read, most := d.wantedRead(w)
-	if read == nil {
+	of, most := d.wantedRead(w)
+	if most == 0 {
 		return
 	}
-	if over := d.share(w, read, most); w.Intent.Entry {
+	if over := d.share(w, of, most); w.Intent.Entry {
 		wait(ctx, over)
 	}
 }
 
 // share joins a read of all who want one of a write's account, and returns when that is over;
 // nil without one.
-func (d *Driver) share(w *Write, read func(ctx context.Context, account string), most int) <-chan struct{} {
+func (d *Driver) share(w *Write, of List, most int) <-chan struct{} {
 	return d.baselines.join(w.Intent.account(), most, func(over func()) bool {
-		if !d.cfg.Enter() {
-			return false
-		}
-		go func() {
-			defer d.cfg.Leave()
+		return d.cfg.Life.Go(func() {
 			defer over()
-			read(d.cfg.Closing, w.Intent.Account)
-		}()
-		return true
+			ctx, cancel := context.WithTimeout(d.cfg.Life.closing, lookPatience)
+			defer cancel()
+			// Without it the entry goes all the same, and is harder to find out about.
+			_, _ = d.cfg.Host.Read(ctx, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: of, Awaited: true})
+		})
 	})
 }
 
@@ -143,17 +141,17 @@ func wait(ctx context.Context, over <-chan struct{}) {
 
 // wantedRead is what an entry reads before it is sent: the account where no baseline is
 // known; on a declared account the closed trades where the list would soon not reach back
-// to those that are known. Beside an exit one list is read, for the service's time alone. nil
-// for nothing. There are at most so many in a minute.
-func (d *Driver) wantedRead(w *Write) (read func(ctx context.Context, account string), most int) {
+// to those that are known. Beside an exit one list is read, for the service's time alone.
+// There are at most so many in a minute.
+func (d *Driver) wantedRead(w *Write) (of List, most int) {
 	switch {
 	case !w.Ledger.Keyed:
-		return nil, 0
+		return AllLists, 0
 	case !w.Intent.Entry:
 		if w.Ledger.Resolves && d.Durable() && d.wantsDate() {
-			return d.cfg.Host.ReadTrades, d.cfg.Baselines
+			return ListTrades, d.cfg.Baselines
 		}
-		return nil, 0
+		return AllLists, 0
 	}
 	list, all, declared := false, false, d.Exclusive(w.Intent.Account)
 	if declared {
@@ -161,10 +159,10 @@ func (d *Driver) wantedRead(w *Write) (read func(ctx context.Context, account st
 	}
 	switch {
 	case list && all, (d.Durable() || declared && !d.cfg.WithoutBaseline) && (d.Books.WantsRead(&w.booked, time.Now()) || d.wantsDate()):
-		return d.cfg.Host.ReadBaseline, d.cfg.Baselines
+		return AllLists, d.cfg.Baselines
 	case list:
-		return d.cfg.Host.ReadTrades, 5 * d.cfg.Baselines // one request, and not five
+		return ListTrades, 5 * d.cfg.Baselines // one request, and not five
 	default:
-		return nil, 0
+		return AllLists, 0
 	}
 }

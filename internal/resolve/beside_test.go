@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,17 +19,16 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 	pro := Kind{Trades: true, Waits: true, Run: true, Asks: accounting.Pro}
 	meanwhile := func() {}
 	d := New(Config{
-		Host: &service{}, BaseURL: "here", Closing: context.Background(),
+		Host: &service{}, BaseURL: "here", Life: NewLife(),
 		Kind:        func(string) Kind { return pro },
 		IsExclusive: func(string) bool { meanwhile(); return true },
-		Enter:       func() bool { return true }, Leave: func() {},
 	})
 	begin := func(symbol string) *Write {
 		w := &Write{Kind: pro, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
 		w.Intent = Intent{ID: "w_" + symbol, Operation: "POST /orders/twap", Environment: "live", Account: "acc_1", Symbol: symbol, Body: []byte(`{"side":"long","size":1}`)}
 		d.Own(w, "")
 		w.booked, w.registered = d.bookWrite(w), true
-		require.True(t, d.pending.Add(&w.Item))
+		require.True(t, d.pending.add(w))
 		d.Books.Enter(&w.booked)
 		return w
 	}

@@ -28,7 +28,7 @@ func (d *Driver) bookWrite(w *Write) books.Write {
 
 // inDoubt notes that a write is in doubt.
 func (d *Driver) inDoubt(w *Write) {
-	d.pending.Doubt(&w.Item)
+	d.pending.doubt(w)
 	if w.Kind.Trades {
 		w.books.Doubt(&w.booked)
 	}
@@ -47,14 +47,14 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 	if w.Kind.Levels {
 		d.levels.ended(w, f.Outcome)
 	}
-	d.pending.Remove(&w.Item)
+	d.pending.remove(w)
 	d.goOnBeside(w)
 }
 
 // goOnBeside goes on with the writes that have waited for another one.
 func (d *Driver) goOnBeside(w *Write) {
-	for _, e := range d.pending.DoubtedBeside(&w.Item) {
-		d.pending.goOn(e.Write)
+	for _, e := range d.pending.doubtedBeside(w) {
+		d.pending.goOn(e)
 	}
 }
 
@@ -104,7 +104,7 @@ func (d *Driver) unclear(w *Write, f Final) *books.Did {
 // concluded ends a write whose call found its outcome out by itself.
 func (d *Driver) concluded(w *Write, last *Answer) {
 	if !w.registered {
-		d.pending.Remove(&w.Item) // its name
+		d.pending.remove(w) // its name
 		return
 	}
 	f := Final{Outcome: w.Ledger.Outcome(), Evidence: ByUnsent}

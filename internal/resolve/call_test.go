@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // What a call does with its write: what the journal has of it, and how it ends.
@@ -177,11 +176,11 @@ func TestTheAnswerOfANamedWriteIsKept(t *testing.T) {
 
 // taker is who has a name; nil if nobody has.
 func (d *Driver) taker(name string) *Write {
-	e := pending.Item[*Write]{ID: "nobody", Name: name}
-	if taker := d.pending.Take(&e); taker != nil {
-		return taker.Write
+	e := Write{Intent: Intent{ID: "nobody"}, Name: name}
+	if taker := d.pending.take(&e); taker != nil {
+		return taker
 	}
-	d.pending.Remove(&e)
+	d.pending.remove(&e)
 	return nil
 }
 

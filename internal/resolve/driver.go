@@ -11,8 +11,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/pending"
-	"github.com/tradingapi/trading-go/internal/resolve/schedule"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -34,7 +32,7 @@ type Driver struct {
 	baselines *baselines
 	declared  *declarations
 	undeclare func()
-	schedule  *schedule.Schedule[*Write]
+	schedule  *schedule
 
 	mu      sync.Mutex     // of what others may read of a write that is in doubt
 	exiting map[*Write]int // callers who wait for it and are getting out of the market
@@ -56,9 +54,7 @@ type Config struct {
 	Host    Host
 	Journal journal.Store // nil without one
 	BaseURL string
-	Closing context.Context // ends when Close begins
-	// ErrClosed is the error of those who wait then.
-	ErrClosed error
+	Life    *Life
 	// Background means that it asks although nobody waits.
 	Background   bool
 	WithoutProbe bool
@@ -74,9 +70,6 @@ type Config struct {
 	IsExclusive func(account string) bool
 	// Others is called with the first sign that somebody else trades such an account.
 	Others func(account, sign string)
-	// Enter counts what Close waits for, until Leave; false once Close has begun.
-	Enter func() bool
-	Leave func()
 	// NewJournal is called of one client of a journal that has nothing of earlier runs, Unwritten for each
 	// record that it did not take.
 	NewJournal func()
@@ -88,17 +81,10 @@ type Host interface {
 	// Prepare gets a request, which goes alone on a connection of its own or over a kept one,
 	// what it needs, at once or not at all.
 	Prepare(ctx context.Context, r Request) (Prepared, error)
-	// Look reads everything on an account in which a write can show. ReadBaseline does so
-	// for an entry that waits for it.
-	Look(ctx context.Context, environment, account string) (*Look, error)
-	ReadBaseline(ctx context.Context, account string)
-	// ReadTrades reads the closed trades for an entry that waits for them, ReadOrders what rests
-	// and runs.
-	ReadTrades(ctx context.Context, account string)
-	ReadOrders(ctx context.Context, account string)
-	// Levels reads the levels of a position, SetLevels sets them in place of a setting, once,
-	// as a write of its own, which is found out about like any other.
-	Levels(ctx context.Context, account, symbol string) (has Levels, held bool, err error)
+	// Read reads an account, or one list of it.
+	Read(ctx context.Context, r Reading) (*Look, error)
+	// SetLevels sets the levels of a position in place of a setting, once, as a write of its own, which is
+	// found out about like any other.
 	SetLevels(ctx context.Context, of *Intent, wanted Levels) error
 	// Judge says what an error of these is.
 	Judge(err error) Judgment
@@ -163,12 +149,11 @@ func New(c Config) *Driver {
 		store: s, cfg: c,
 		looks: make(map[books.Account]*Look), full: make(map[string]*noRoom), seen: make(map[*Write]*seenLook), exiting: make(map[*Write]int),
 	}
-	d.schedule = schedule.New(schedule.Config[*Write]{
-		Closing: c.Closing, ErrClosed: c.ErrClosed, Background: c.Background,
-		First: isYoung, Compare: byDecision, Work: d.work, Ended: d.worked, NotBefore: d.notBefore,
-		Rest:  func() { clear(d.looks) }, // nobody shares them any more
-		Enter: c.Enter, Leave: c.Leave,
-	})
+	d.schedule = &schedule{
+		life: c.Life, background: c.Background, jobs: make(map[*Write]*job), wake: make(chan struct{}, 1),
+		work: d.work, ended: d.worked, notBefore: d.notBefore,
+		rest: func() { clear(d.looks) }, // nobody shares them any more
+	}
 	d.Books.LagBehind(d.without().ReadLag())
 	r.join(d)
 	return d
@@ -184,13 +169,13 @@ func (d *Driver) without() (none ledger.Without) {
 
 // serves reports whether it asks a service, and is open.
 func (d *Driver) serves(baseURL string) bool {
-	return d.cfg.BaseURL == baseURL && d.cfg.Closing.Err() == nil
+	return d.cfg.BaseURL == baseURL && d.cfg.Life.closing.Err() == nil
 }
 
 // ask has the driver go on with a write about which it does nothing more. since is the
 // number of the last request when the caller began.
 func (d *Driver) ask(w *Write, since uint64) {
-	d.schedule.Ask(w, since, func() { w.Ledger.Note(ledger.Fact{Kind: ledger.Asked, At: d.Clock.Now()}) })
+	d.schedule.ask(w, since, func() { w.Ledger.Note(ledger.Fact{Kind: ledger.Asked, At: d.Clock.Now()}) })
 }
 
 // workerOf returns who works on a write; this one if nobody does.
@@ -204,16 +189,16 @@ func (d *Driver) workerOf(w *Write) *Driver {
 // wait waits until a write is resolved, nothing more is done about it, or the
 // context ends.
 func (d *Driver) wait(ctx context.Context, w *Write) (Resolution, bool) {
-	if pending.IsExiting(ctx) && ctx.Err() == nil {
+	if IsExiting(ctx) && ctx.Err() == nil {
 		d.say(func() { d.exiting[w]++ })
 		defer d.say(func() {
 			if d.exiting[w]--; d.exiting[w] == 0 {
 				delete(d.exiting, w)
 			}
 		})
-		d.schedule.Hurry(w) // what Halt holds back is looked at again
+		d.schedule.hurry(w) // what Halt holds back is looked at again
 	}
-	ended := d.schedule.Wait(ctx, w)
+	ended := d.schedule.wait(ctx, w)
 	if r, known := d.pending.resolved.find(w.Intent.ID); known {
 		return r, true
 	}
@@ -240,7 +225,7 @@ func (d *Driver) unknown(w *Write, why error) Resolution {
 
 // describe is a write as Pending lists it.
 func (d *Driver) describe(w *Write) PendingWrite {
-	_, idle := d.schedule.Has(w)
+	_, idle := d.schedule.has(w)
 	left := d.pending.wasLeft(w)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -250,7 +235,7 @@ func (d *Driver) describe(w *Write) PendingWrite {
 // acknowledge notes a person's word, like any other fact: it is durable before anybody learns of it. It
 // waits for the turn that the write may be having, whose answer can be the service's word.
 func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome, note string) error {
-	release, held, err := d.schedule.Hold(ctx, w)
+	release, held, err := d.schedule.hold(ctx, w)
 	if err != nil {
 		return fmt.Errorf("trading: Acknowledge: write %s is being asked about: %w", w.Intent.ID, err)
 	}
@@ -302,13 +287,13 @@ func (d *Driver) end(w *Write, f Final, r Resolution) {
 const hookWaits = time.Second
 
 func (d *Driver) report(r Resolution) {
-	if !d.cfg.Enter() {
+	if !d.cfg.Life.Enter() {
 		d.cfg.Host.Resolved(r)
 		return
 	}
 	heard := make(chan struct{})
 	go func() {
-		defer d.cfg.Leave()
+		defer d.cfg.Life.Leave()
 		defer close(heard)
 		d.cfg.Host.Resolved(r)
 	}()
@@ -328,7 +313,7 @@ func (d *Driver) notBefore() time.Time {
 }
 
 // work does the one thing that a write's ledger allows next.
-func (d *Driver) work(w *Write) schedule.Turn {
+func (d *Driver) work(w *Write) turn {
 	now := d.Clock.Now()
 	limits, held, again := d.limits(w, now)
 	step := d.nextStep(w, now, limits)
@@ -345,7 +330,7 @@ func (d *Driver) work(w *Write) schedule.Turn {
 		})
 	case step.At > now.Mono:
 	default:
-		d.schedule.Requested(w, d.pending.requests.Add(1))
+		d.schedule.requested(w, d.pending.requests.Add(1))
 		err := d.carryOut(w, step, limits)
 		now = d.Clock.Now()
 		step = d.nextStep(w, now, limits)
@@ -361,10 +346,10 @@ func (d *Driver) work(w *Write) schedule.Turn {
 	}
 	stuck := step.At-now.Mono >= longestWait && d.whyBlocked(w, w.known().lastErr) != ""
 	known, forget := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown, w.Ledger.Forget()
-	t := schedule.Turn{Due: d.Clock.began.Add(step.At), Idle: idle, Stuck: stuck, Done: known || forget}
+	t := turn{due: d.Clock.began.Add(step.At), idle: idle, stuck: stuck, done: known || forget}
 	if known {
-		if again, more := d.levels.restore(d.cfg.Closing, w, d.cfg.Host, d.noteService); more {
-			t = schedule.Turn{Due: again}
+		if again, more := d.levels.restore(d.cfg.Life.closing, w, d.cfg.Host, d.noteService); more {
+			t = turn{due: again}
 		}
 	}
 	return t
@@ -380,7 +365,7 @@ func (d *Driver) worked(w *Write) {
 	// It was turned away, and what became of an earlier use of its key is not its to find out.
 	d.pending.resolved.keep(w.Intent.ID, Resolution{Intent: w.Intent, Try: w.Try(), Err: w.Answer.Refusal})
 	d.concluded(w, w.Answer)
-	d.schedule.Remove(w)
+	d.schedule.remove(w)
 }
 
 // say changes what others may read of a write, or its job, meanwhile.
@@ -401,7 +386,7 @@ func (d *Driver) goOn(w *Write) {
 }
 
 // Close ends the goroutine's work: the client's context has ended.
-func (d *Driver) Close() { d.schedule.Close() }
+func (d *Driver) Close() { d.schedule.close() }
 
 // isYoung reports whether a write may still be asked about with its own bytes. That takes two
 // fences, and with many in doubt the second has its place a minute after the first: so one that

@@ -248,7 +248,7 @@ func (s *store) recordOf(w *Write, r record) (journal.Record, error) {
 	if err != nil {
 		return journal.Record{}, fmt.Errorf("trading: journal record: %w", err)
 	}
-	return journal.Record{Intent: w.Item.ID, Name: w.Name, Final: r.End != nil, Data: data}, nil
+	return journal.Record{Intent: w.Intent.ID, Name: w.Name, Final: r.End != nil, Data: data}, nil
 }
 
 // settle has the journal take what it is owed before its last client closes.

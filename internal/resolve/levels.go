@@ -270,13 +270,14 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 		r.err = errors.New("a newer setting is still in doubt")
 		return time.Time{}, false
 	}
-	has, held, err := h.Levels(ctx, w.Intent.Account, w.Intent.Symbol)
+	look, err := h.Read(ctx, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: ListPositions})
 	if err != nil {
 		served(h.Judge(err).Class, err)
 		r.at, r.err = now.Add(lag), err
 		return r.at, now.Before(r.until)
 	}
 	served(ledger.Success, nil)
+	has, held := look.Levels[w.Intent.Symbol]
 	wanted, sent, _, _ := v.wanted(w, w.Ledger.Outcome(), has)
 	if !held || has.equal(wanted) || !slices.ContainsFunc(sent, has.equal) {
 		r.err = nil

@@ -157,7 +157,7 @@ func TestAnOlderSettingBesideNewerOnes(t *testing.T) {
 						k = k.restart()
 						d = client(t, s, on(k))
 						require.NoError(t, d.Load(t.Context()))
-						w = d.pending.Find("w_1").Write
+						w = d.pending.find("w_1")
 					}
 					began := time.Now()
 					r, known := d.Wait(t.Context(), w)

@@ -91,11 +91,11 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 		if w.Intent.Entry || caller.Err() != nil || journal.IsFencing(err) {
 			return err
 		}
-		d.pending.goAhead(w.Item.ID)
+		d.pending.goAhead(w.Intent.ID)
 		d.Missing(w, err)
 	}
-	if !d.pending.Add(&w.Item) {
-		return fmt.Errorf("trading: write %s is registered already", w.Item.ID)
+	if !d.pending.add(w) {
+		return fmt.Errorf("trading: write %s is registered already", w.Intent.ID)
 	}
 	w.registered = true
 	if w.Kind.Trades {
@@ -179,7 +179,7 @@ func (d *Driver) Heard(w *Write, at time.Time, said ledger.Answer, doubted bool)
 		d.store.note(w, fact)
 		return true
 	case doubted:
-		d.pending.Clear(&w.Item) // its own doubt is over, and would hold it back
+		d.pending.clear(w) // its own doubt is over, and would hold it back
 	}
 	return false
 }
@@ -232,7 +232,7 @@ func (d *Driver) Conclude(w *Write, last *Answer) bool {
 		kept := *last
 		d.say(func() { w.inquire().denied = &kept })
 	}
-	d.schedule.Add(w)
+	d.schedule.add(w)
 	return false
 }
 
@@ -242,7 +242,7 @@ func (d *Driver) LetGo(w *Write) {
 	if w.over { // and so is a write that the call has joined
 		return
 	}
-	d.SendingOver(d.cfg.Closing, w, 0)
+	d.SendingOver(d.cfg.Life.closing, w, 0)
 	d.Conclude(w, &Answer{})
 }
 

@@ -113,14 +113,14 @@ func (d *Driver) adopt(left []*Write) {
 		// One that neither ended nor is pending never left: its beginning is in no journal.
 		if w.newer != nil {
 			w.newer.left = slices.DeleteFunc(w.newer.left, func(n newerSetting) bool {
-				return !n.ended && d.pending.Find(n.Intent.ID) == nil
+				return !n.ended && d.pending.find(n.Intent.ID) == nil
 			})
 		}
 		d.levels.left(w)
 	}
 	for _, w := range left {
 		if !w.Ledger.Done() {
-			d.schedule.Add(w)
+			d.schedule.add(w)
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	terms.Without = terms.Without.And(d.without())
 	terms.SendsMissing = gap && !w.Intent.Entry
 	w.Kind = d.cfg.Kind(w.Intent.Operation)
-	w.Item.ID, w.Name, w.Places, w.Write = h.Intent, h.Name, w.Kind.places(&w.Intent), w
+	w.Intent.ID, w.Name, w.Places = h.Intent, h.Name, w.Kind.places(&w.Intent)
 	w.keyInStore = w.Try().Key
 	known := d.pending.viewOf(w.Intent.BaseURL, false, func() *last { return nil })
 	w.Ledger = ledger.Restore(terms, facts, d.pending.clockOf(known).Now())

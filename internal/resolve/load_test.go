@@ -200,7 +200,7 @@ func TestAnExitThatBeginsWhileTheJournalIsRead(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, open, 1)
 		assert.Equal(t, "w_1", open[0].Intent.ID)
-		assert.True(t, d.pending.Find("w_1").Write.gap)
+		assert.True(t, d.pending.find("w_1").gap)
 		d.SendBegins(w)
 		d.Heard(w, time.Now(), success, false)
 		assert.True(t, d.Conclude(w, &Answer{Answer: success}))

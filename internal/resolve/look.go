@@ -21,6 +21,24 @@ type Look struct {
 	Shown     any // the closed trades as the client shows them
 }
 
+// Reading is what is read of an account.
+type Reading struct {
+	Environment, Account string
+	Of                   List
+	Awaited              bool // by an entry, for a second at the most
+}
+
+// List is a list of an account.
+type List uint8
+
+// The lists.
+const (
+	AllLists List = iota // everything in which a write can show
+	ListPositions
+	ListTrades
+	ListOrders // what rests and runs
+)
+
 // State is the look as accounting sees it, for one symbol.
 func (l *Look) State(symbol string) accounting.State {
 	return accounting.State{

@@ -35,7 +35,7 @@ func (d *Driver) DoubtedIn(ctx context.Context, at pending.Place) ([]string, err
 	if err := d.Load(ctx); err != nil {
 		return nil, err
 	}
-	return d.pending.DoubtedIn(at), nil
+	return d.pending.doubtedIn(at), nil
 }
 
 // Pending lists the writes whose outcome is not known, oldest first.
@@ -43,10 +43,10 @@ func (d *Driver) Pending(ctx context.Context) ([]PendingWrite, error) {
 	if err := d.Load(ctx); err != nil {
 		return nil, err
 	}
-	entries := d.pending.Doubted()
+	entries := d.pending.doubted()
 	writes := make([]PendingWrite, len(entries))
 	for i, e := range entries {
-		writes[i] = d.workerOf(e.Write).describe(e.Write)
+		writes[i] = d.workerOf(e).describe(e)
 	}
 	return writes, nil
 }
@@ -58,15 +58,15 @@ func (d *Driver) PendingOn(ctx context.Context, environment, account string) ([]
 		return nil, err
 	}
 	var writes []PendingWrite
-	doubted, sent := d.pending.Open()
+	doubted, sent := d.pending.open()
 	for _, e := range doubted {
-		if in := &e.Write.Intent; in.Environment == environment && in.Account == account {
-			writes = append(writes, d.workerOf(e.Write).describe(e.Write))
+		if in := &e.Intent; in.Environment == environment && in.Account == account {
+			writes = append(writes, d.workerOf(e).describe(e))
 		}
 	}
 	for _, e := range sent {
-		if in := &e.Write.Intent; in.Environment == environment && in.Account == account {
-			writes = append(writes, PendingWrite{Intent: *in, Try: e.Write.Try(), Reason: "its call has not returned"})
+		if in := &e.Intent; in.Environment == environment && in.Account == account {
+			writes = append(writes, PendingWrite{Intent: *in, Try: e.Try(), Reason: "its call has not returned"})
 		}
 	}
 	return writes, nil
@@ -79,15 +79,15 @@ func (d *Driver) Resolve(ctx context.Context, id string) (r Resolution, known bo
 	if err := d.Load(ctx); err != nil {
 		return r, false, err
 	}
-	e := d.pending.Find(id)
+	e := d.pending.find(id)
 	if e == nil {
 		if r, known = d.pending.resolved.find(id); !known {
 			r.Err = fmt.Errorf("%w: write %s is not pending in this client", ErrUndetermined, id)
 		}
 		return r, known, nil
 	}
-	d.Ask(e.Write, since)
-	r, known = d.Wait(ctx, e.Write)
+	d.Ask(e, since)
+	r, known = d.Wait(ctx, e)
 	return r, known, nil
 }
 
@@ -101,7 +101,7 @@ func (d *Driver) Wait(ctx context.Context, w *Write) (Resolution, bool) {
 }
 
 // IsOpen reports whether a write has not ended.
-func (d *Driver) IsOpen(w *Write) bool { return d.pending.Find(w.Item.ID) != nil }
+func (d *Driver) IsOpen(w *Write) bool { return d.pending.find(w.Intent.ID) != nil }
 
 // Recover waits for the outcomes of the writes that earlier runs left, or clients that
 // have closed. The error joins those of the writes that have none.
@@ -111,10 +111,10 @@ func (d *Driver) Recover(ctx context.Context) ([]Resolution, error) {
 		return nil, err
 	}
 	var left []*Write
-	for _, e := range d.pending.Doubted() {
-		if d.pending.wasLeft(e.Write) {
-			left = append(left, e.Write)
-			d.Ask(e.Write, since)
+	for _, e := range d.pending.doubted() {
+		if d.pending.wasLeft(e) {
+			left = append(left, e)
+			d.Ask(e, since)
 		}
 	}
 	resolutions, open := make([]Resolution, len(left)), make([]error, len(left))
@@ -137,11 +137,11 @@ func (d *Driver) Acknowledge(ctx context.Context, id string, found ledger.Outcom
 	if err := d.Load(ctx); err != nil {
 		return err
 	}
-	e := d.pending.Find(id)
+	e := d.pending.find(id)
 	if e == nil {
 		return notPending(id)
 	}
-	return d.workerOf(e.Write).acknowledge(ctx, e.Write, found, note)
+	return d.workerOf(e).acknowledge(ctx, e, found, note)
 }
 
 // Leave gives the writes of a client that has closed to another one, and returns those

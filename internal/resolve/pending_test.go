@@ -92,7 +92,7 @@ func TestAContextThatHasEnded(t *testing.T) {
 		s := &service{answers: answered()}
 		d := client(t, s, foreground)
 		lost(t, d, "w_1", order)
-		ctx, cancel := context.WithCancel(pending.Exiting(t.Context()))
+		ctx, cancel := context.WithCancel(Exiting(t.Context()))
 		cancel()
 		r, known, err := d.Resolve(ctx, "w_1")
 		require.NoError(t, err)

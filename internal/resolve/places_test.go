@@ -272,13 +272,13 @@ type scarce struct {
 	at []time.Time
 }
 
-func (s *scarce) Look(ctx context.Context, env, account string) (*Look, error) {
+func (s *scarce) Read(ctx context.Context, r Reading) (*Look, error) {
 	for range 5 {
-		if !s.take() {
+		if !r.Awaited && !s.take() {
 			return nil, errFull
 		}
 	}
-	return s.service.Look(ctx, env, account)
+	return s.service.Read(ctx, r)
 }
 
 func (s *scarce) take() bool {
@@ -323,7 +323,7 @@ func TestWhenALookThatWasCutShortBeginsAgain(t *testing.T) {
 		d := client(t, &service{})
 		for _, wait := range []time.Duration{time.Second, limitWindow, limitWindow} {
 			full := (*noRoom)(nil)
-			require.ErrorAs(t, d.cutShort(errClosed, time.Second), &full)
+			require.ErrorAs(t, d.cutShort(ErrClosed, time.Second), &full)
 			assert.Equal(t, time.Now().Add(wait), full.until)
 		}
 	})

@@ -77,7 +77,7 @@ func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final
 		return false
 	}
 	d.store.later(w, record{Beside: &books.Note{Settled: true}})
-	d.pending.Settle(&w.Item)
+	d.pending.settle(w)
 	d.say(func() { w.settled = true })
 	return true
 }

@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -28,10 +27,9 @@ type replays struct {
 func newReplays(t *testing.T) *replays {
 	t.Helper()
 	d := New(Config{
-		Host: &service{}, BaseURL: "here", Closing: context.Background(),
+		Host: &service{}, BaseURL: "here", Life: NewLife(),
 		Kind:        func(string) Kind { return Kind{Trades: true} },
 		IsExclusive: func(string) bool { return true },
-		Enter:       func() bool { return true }, Leave: func() {},
 	})
 	r := &replays{T: t, Driver: d, account: books.Account{Environment: "live", ID: "acc_1"}, at: time.Now().Add(time.Minute)}
 	for digest := range uint64(3) { // so that no list was ever empty
@@ -55,7 +53,7 @@ func (r *replays) write(id, body string) *Write {
 	w.Intent = Intent{ID: id, Operation: order, Environment: "live", Account: "acc_1", Symbol: "BTC", Body: []byte(body)}
 	r.Own(w, "")
 	w.booked, w.registered = r.bookWrite(w), true
-	require.True(r, r.pending.Add(&w.Item))
+	require.True(r, r.pending.add(w))
 	r.Books.Enter(&w.booked)
 	return w
 }
@@ -127,25 +125,25 @@ func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
 		require.Equal(t, ledger.Unknown, v.Outcome)
 		return lasting(v.Reason) && r.giveUp(w, r.shown, v.Reason)
 	}
-	closed := func() int { return len(r.pending.DoubtedIn(lost.Places[0])) }
+	closed := func() int { return len(r.pending.doubtedIn(lost.Places[0])) }
 	for _, w := range []*Write{lost, other} {
-		r.pending.Doubt(&w.Item)
+		r.pending.doubt(w)
 		r.long(w, 1, 2) // both are known to be held
 	}
 	assert.False(t, look(lost), "the other is not given up")
 	exit := r.buy("an exit")
 	assert.False(t, look(other), "an exit is on its way")
 	r.Books.Leave(&exit.booked, nil)
-	r.pending.Remove(&exit.Item)
+	r.pending.remove(exit)
 	assert.Equal(t, 2, closed())
 	assert.True(t, look(other))
 	assert.True(t, look(lost))
 	assert.Zero(t, closed())
-	assert.Len(t, r.pending.Doubted(), 2, "their outcomes are not known")
+	assert.Len(t, r.pending.doubted(), 2, "their outcomes are not known")
 	assert.True(t, look(lost), "asked again")
 
 	later := held(r.buy("later"))
 	assert.Equal(t, ledger.NotApplied, r.long(later, 1, 2).Outcome)
 	assert.Equal(t, ledger.Applied, r.long(later, 2, 2).Outcome)
-	assert.False(t, r.pending.Beside(&later.Item))
+	assert.False(t, r.pending.beside(later))
 }

@@ -152,7 +152,30 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) Answer {
 	return a
 }
 
-func (s *service) Look(context.Context, string, string) (*Look, error) {
+func (s *service) Read(_ context.Context, r Reading) (*Look, error) {
+	switch {
+	case r.Of == ListPositions:
+		s.note("levels")
+		if len(s.has) == 0 {
+			return &Look{}, s.noRead
+		}
+		has := s.has[0]
+		s.has = s.has[min(1, len(s.has)-1):]
+		return &Look{Levels: map[string]Levels{"BTC": has}}, s.noRead
+	case r.Of == ListOrders:
+		if s.note("orders"); s.orders != nil {
+			s.orders()
+		}
+		return &Look{}, nil
+	case r.Of == ListTrades:
+		if s.note("trades"); s.trades != nil {
+			s.trades()
+		}
+		return &Look{}, nil
+	case r.Awaited:
+		s.note("baseline")
+		return &Look{}, nil
+	}
 	s.note("look")
 	began, l, err := time.Now(), Look{}, error(nil)
 	if look := now(s, func() func() (Look, error) { return s.look }); look != nil {
@@ -166,30 +189,6 @@ func (s *service) Resolved(r Resolution) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resolved = append(s.resolved, r)
-}
-
-func (s *service) ReadBaseline(context.Context, string) { s.note("baseline") }
-
-func (s *service) ReadOrders(context.Context, string) {
-	if s.note("orders"); s.orders != nil {
-		s.orders()
-	}
-}
-
-func (s *service) ReadTrades(context.Context, string) {
-	if s.note("trades"); s.trades != nil {
-		s.trades()
-	}
-}
-
-func (s *service) Levels(context.Context, string, string) (has Levels, held bool, err error) {
-	s.note("levels")
-	if len(s.has) == 0 {
-		return has, false, s.noRead
-	}
-	has = s.has[0]
-	s.has = s.has[min(1, len(s.has)-1):]
-	return has, true, s.noRead
 }
 
 func (s *service) SetLevels(_ context.Context, _ *Intent, wanted Levels) error {
@@ -228,12 +227,10 @@ const mostTurns = 5_000
 // client returns the driver of a client, which the test's end closes.
 func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 	t.Helper()
-	closing, cancel := context.WithCancel(context.Background())
-	var flights sync.WaitGroup
+	life := NewLife()
 	c := Config{
-		Host: s, BaseURL: "here", Closing: closing, ErrClosed: errClosed, Background: true, Baselines: 100,
+		Host: s, BaseURL: "here", Life: life, Background: true, Baselines: 100,
 		Kind: kindOf, IsExclusive: func(string) bool { return true }, WithoutBaseline: true,
-		Enter: func() bool { flights.Add(1); return true }, Leave: flights.Done,
 		Others: func(string, string) {}, NewJournal: func() {}, Unwritten: func(_ *Intent, err error) { t.Errorf("not written: %v", err) },
 	}
 	for _, change := range change {
@@ -241,9 +238,9 @@ func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 	}
 	d := New(c)
 	closes.Store(d, func() {
-		cancel()
+		life.End()
 		d.Close()
-		flights.Wait()
+		life.Wait()
 	})
 	t.Cleanup(func() { shut(d) })
 	return d
@@ -262,7 +259,6 @@ func shut(d *Driver) []string {
 }
 
 var (
-	errClosed   = errors.New("closed")
 	errNoAnswer = errors.New("no answer")
 )
 

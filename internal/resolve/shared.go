@@ -9,7 +9,6 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/journal"
 )
@@ -17,7 +16,7 @@ import (
 // shared is what the clients of one journal share: the writes whose outcome is not
 // decided, and those who work on them.
 type shared struct {
-	pending.Registry[*Write]
+	registry
 
 	began    time.Time // of the monotonic clock
 	kept     finals
@@ -101,7 +100,7 @@ func (r *shared) lastOf(d *Driver) *ledger.Instant {
 func (r *shared) leave(d *Driver) (left []*Write) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	left = d.schedule.Jobs()
+	left = d.schedule.all()
 	if at := slices.Index(r.workers, d); at >= 0 { // else it was closed before
 		r.workers = slices.Delete(r.workers, at, at+1)
 		d.undeclare()
@@ -183,16 +182,16 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 		if w.gap = w.gap || len(r.ahead) > 0; w.gap { // its records say nothing of these exits
 			w.beside.NoTrail = true
 		}
-		r.Add(&w.Item)
+		r.add(w.Write)
 		if w.Kind.Trades {
 			trade[w.books] = append(trade[w.books], books.Left{Write: &w.booked, Base: w.base, Note: w.beside})
 		}
 		if w.Ledger.Done() {
 			continue
 		}
-		r.Doubt(&w.Item)
+		r.doubt(w.Write)
 		if w.settled {
-			r.Settle(&w.Item)
+			r.settle(w.Write)
 		}
 		if w.Intent.BaseURL != d.cfg.BaseURL {
 			w.inquire().reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)

@@ -106,7 +106,7 @@ const notePatience = 5 * time.Second
 // and waited for longer: it may hang in this one call, or be as slow as that.
 func (d *Driver) noteBefore(w *Write, r record) error {
 	waits, began := max(d.noteWaits, notePatience), time.Now()
-	ctx, cancel := context.WithTimeoutCause(d.cfg.Closing, waits, errHangs)
+	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.closing, waits, errHangs)
 	defer cancel()
 	err := d.store.before(ctx, w, r)
 	if d.noteWaits = 2 * time.Since(began); ctx.Err() != nil {
@@ -291,7 +291,7 @@ func (d *Driver) probe(w *Write, place Prepared) error {
 	}
 	// It may run now, so no read beside it shows the account before or after it.
 	d.Books.SendBegan(w.Intent.account())
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Closing), requestPatience, transport.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Life.closing), requestPatience, transport.ErrTimeout)
 	defer cancel()
 	h := place.Send(ctx, gate)
 	d.Books.SendEnded(w.Intent.account(), time.Now())
@@ -308,7 +308,7 @@ func (d *Driver) probe(w *Write, place Prepared) error {
 
 // look reads the account, and has accounting judge it.
 func (d *Driver) look(w *Write, due time.Duration) error {
-	if err := d.askJournal(d.cfg.Closing, w.Intent.Account, notePatience); err != nil {
+	if err := d.askJournal(d.cfg.Life.closing, w.Intent.Account, notePatience); err != nil {
 		return err // who trades there is not known: what the look says would stand for good
 	}
 	key := w.Intent.account()
@@ -321,7 +321,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 			return full
 		}
 		var err error
-		if l, err = d.cfg.Host.Look(d.cfg.Closing, w.Intent.Environment, w.Intent.Account); err != nil {
+		if l, err = d.cfg.Host.Read(d.cfg.Life.closing, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account}); err != nil {
 			if wait := d.cfg.Host.Judge(err).Wait; wait > 0 {
 				return d.cutShort(err, wait)
 			}
@@ -342,7 +342,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	}
 	d.seen[w] = shown
 	maps.DeleteFunc(d.seen, func(w *Write, _ *seenLook) bool { // acknowledged meanwhile
-		found, _ := d.schedule.Has(w)
+		found, _ := d.schedule.has(w)
 		return !found
 	})
 	f := ledger.Fact{Kind: ledger.Looked, At: d.Clock.At(l.At)}
@@ -428,7 +428,7 @@ func (d *Driver) finish(w *Write) {
 	}
 	w.finish(&f)
 	d.end(w, f, r)
-	d.schedule.Remove(w)
+	d.schedule.remove(w)
 }
 
 // found is how it was found out what became of it.
@@ -477,7 +477,7 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 		asked.Until = d.Clock.service.TradesUntil(at.Service)
 	}
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
-	beside := d.pending.Beside(&w.Item)
+	beside := d.pending.beside(w)
 	shows := w.books.Known(&w.booked)
 	f := accounting.Facts{
 		Write:     asked,
@@ -520,7 +520,7 @@ func isBehind(began time.Time, own []accounting.Own, lag time.Duration) bool {
 
 // sendOnce sends a fence, or a request like one.
 func (d *Driver) sendOnce(place Prepared) Answer {
-	ctx, cancel := context.WithTimeoutCause(d.cfg.Closing, requestPatience, transport.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.closing, requestPatience, transport.ErrTimeout)
 	defer cancel()
 	return place.Send(ctx, nil)
 }

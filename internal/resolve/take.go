@@ -15,7 +15,7 @@ import (
 // caller's own id of it.
 func (d *Driver) Own(w *Write, name string) {
 	w.worker, w.books = d, d.Books
-	w.Item.ID, w.Name, w.Places, w.Write = w.Intent.ID, name, w.Kind.places(&w.Intent), w
+	w.Name, w.Places = name, w.Kind.places(&w.Intent)
 	if name != "" {
 		w.handed = make(chan struct{})
 	}
@@ -32,8 +32,8 @@ func (d *Driver) Take(ctx context.Context, w *Write) (earlier *Write, last *Fina
 		defer cancel()
 	}
 	unread := d.Load(ctx)
-	if taker := d.pending.Take(&w.Item); taker != nil {
-		return taker.Write, nil, nil
+	if taker := d.pending.take(w); taker != nil {
+		return taker, nil, nil
 	}
 	last, err = d.store.last(ctx, w.Name)
 	if unread != nil && (last == nil || last.Outcome != ledger.Applied) {

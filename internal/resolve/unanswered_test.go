@@ -86,7 +86,7 @@ func TestFound11_AnAcknowledgementWithoutAnAnswer(t *testing.T) {
 		err := one.Acknowledge(t.Context(), "1", ledger.Applied, "I looked")
 		require.ErrorIs(t, err, journal.ErrUnanswered)
 		require.True(t, been())
-		assert.Nil(t, one.pending.Find("1"), "nobody is asked for another word")
+		assert.Nil(t, one.pending.find("1"), "nobody is asked for another word")
 		require.Error(t, one.Acknowledge(t.Context(), "1", ledger.NotApplied, "I looked again"))
 		shut(one)
 		two := client(t, &service{}, on(k.restart()))
@@ -97,7 +97,7 @@ func TestFound11_AnAcknowledgementWithoutAnAnswer(t *testing.T) {
 		canceled()
 		lost(t, two, "2", order)
 		require.ErrorIs(t, two.Acknowledge(ended, "2", ledger.Applied, "I looked"), context.Canceled)
-		assert.NotNil(t, two.pending.Find("2"), "it was not given to the journal")
+		assert.NotNil(t, two.pending.find("2"), "it was not given to the journal")
 	})
 }
 

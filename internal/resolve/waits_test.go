@@ -15,7 +15,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // What holds the driver back, and what lets it go on.
@@ -76,7 +75,7 @@ func TestAHalt(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
 				if row.exiting {
-					ctx = pending.Exiting(ctx)
+					ctx = Exiting(ctx)
 				}
 				r, known := d.Wait(ctx, w)
 				assert.Equal(t, row.known, known)
@@ -158,7 +157,7 @@ func TestAKeyOfAnotherHolder(t *testing.T) {
 						d = client(t, s, on(k.restart()))
 						reason += ": the journal may be of another account holder"
 						require.NoError(t, d.Load(t.Context()))
-						w = d.pending.Find("w_1").Write
+						w = d.pending.find("w_1")
 					}
 					began := time.Now()
 					assert.False(t, resolved(t, d, w, 10*time.Minute))
@@ -317,7 +316,7 @@ func TestTwoDoubtsOfWhichOneIsLongInDoubt(t *testing.T) {
 			assert.False(t, known)
 			assert.NotErrorIs(t, r.Err, context.DeadlineExceeded, "nothing more is done")
 		}
-		assert.Empty(t, d.pending.DoubtedIn(first.Places[0]))
+		assert.Empty(t, d.pending.doubtedIn(first.Places[0]))
 	})
 }
 
@@ -331,7 +330,7 @@ func TestClose(t *testing.T) {
 		go func() { time.Sleep(time.Second); shut(d) }()
 		r, known := d.Wait(t.Context(), w)
 		assert.False(t, known)
-		require.ErrorIs(t, r.Err, errClosed)
+		require.ErrorIs(t, r.Err, ErrClosed)
 		before := len(s.asked)
 		time.Sleep(time.Hour)
 		assert.Len(t, s.asked, before)
@@ -343,7 +342,7 @@ func TestClose(t *testing.T) {
 		s.onAsk = func(operation string) {
 			if operation == order {
 				go shut(d)
-				<-d.cfg.Closing.Done()
+				<-d.cfg.Life.closing.Done()
 			}
 		}
 		_, _ = d.Wait(t.Context(), w)

@@ -104,8 +104,11 @@ func (e Evidence) String() string {
 // it. The call that placed it owns it until it hands it to the driver. What is exported
 // is the call's until then.
 type Write struct {
-	pending.Item[*Write]
 	Intent Intent
+	// Name is the caller's own id of it; empty without one. Places are where it can show; an empty one counts for
+	// nothing. Both are fixed before it is among the open writes.
+	Name   string
+	Places [2]pending.Place
 	Ledger ledger.Ledger
 	// Asked is what it asked for, if its call knows; else its bytes say it.
 	Asked accounting.Write
@@ -132,6 +135,10 @@ type Write struct {
 	booked  books.Write // the write as they see it
 	inquiry *inquiry    // nil before the first doubt
 	newer   *newer      // of a setting of levels; nil if none is known to be newer
+
+	open    bool // it is among the open writes; the registry's
+	doubted bool // it is in doubt; the registry's
+	quiet   bool // it keeps its places closed no longer; the registry's
 
 	keyInStore string // the key that the journal has
 	firstSend  time.Time

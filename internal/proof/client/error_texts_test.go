@@ -351,7 +351,7 @@ func textPattern(format string) string {
 func errorTexts(t *testing.T) map[string]string {
 	t.Helper()
 	var files []string
-	for _, pattern := range []string{"*.go", "internal/transport/address/*.go", "internal/check/*.go", "internal/health/*.go", "internal/resolve/*.go"} {
+	for _, pattern := range []string{"*.go", "internal/transport/address/*.go", "internal/check/*.go", "internal/resolve/*.go"} {
 		some, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		files = append(files, some...)

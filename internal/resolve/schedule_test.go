@@ -1,9 +1,9 @@
-package schedule
+package resolve
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,86 +13,87 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var errClosed = errors.New("closed")
-
-// rig is a schedule of numbers, of which the lower are older.
-type rig struct {
-	*Schedule[int]
-	close func()
+// turns is a schedule whose turns a test decides.
+type turns struct {
+	schedule
+	writes map[int]*Write // by number, of which the lower are older
 
 	mu    sync.Mutex
-	turns []int // that were had
-	ended []int // after them
+	done  []int // those that were had
 	rests int
-	hold  time.Time
-	next  map[int]func() Turn // what the next turn of a job comes to
+	until time.Time           // no turn is before
+	next  map[int]func() turn // what the next turn of a write comes to
 }
 
-func newRig(t *testing.T, background bool) *rig {
+func newTurns(t *testing.T, background bool) *turns {
 	t.Helper()
-	r := &rig{next: map[int]func() Turn{}}
-	var flights sync.WaitGroup
-	closing, closeAll := context.WithCancel(context.Background())
-	r.Schedule = New(Config[int]{
-		Closing: closing, ErrClosed: errClosed, Background: background,
-		First:   func(int) bool { return false },
-		Compare: cmp.Compare[int],
-		Work: func(of int) Turn {
+	r := &turns{next: map[int]func() turn{}, writes: map[int]*Write{}}
+	r.schedule = schedule{
+		life: NewLife(), background: background, jobs: map[*Write]*job{}, wake: make(chan struct{}, 1),
+		work: func(w *Write) turn {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.turns = append(r.turns, of)
+			of := r.number(w)
+			r.done = append(r.done, of)
 			if next := r.next[of]; next != nil {
 				return next()
 			}
-			return Turn{Done: true}
+			return turn{done: true}
 		},
-		Ended: func(of int) {
-			r.mu.Lock()
-			r.ended = append(r.ended, of)
-			r.mu.Unlock()
-			r.Remove(of)
-		},
-		NotBefore: func() time.Time { return r.hold },
-		Rest:      func() { r.rests++ },
-		Enter:     func() bool { flights.Add(1); return true },
-		Leave:     flights.Done,
-	})
-	r.close = func() {
-		r.Close()
-		closeAll()
-		flights.Wait()
+		ended:     func(w *Write) { r.remove(w) },
+		notBefore: func() time.Time { return r.until },
+		rest:      func() { r.rests++ },
 	}
-	t.Cleanup(r.close)
+	t.Cleanup(r.end)
 	return r
 }
 
-func (r *rig) had() []int {
+func (r *turns) end() {
+	r.close()
+	r.life.End()
+	r.life.Wait()
+}
+
+// write is that of a number.
+func (r *turns) write(number int) *Write {
+	if r.writes[number] == nil {
+		r.writes[number] = &Write{Intent: Intent{ID: strconv.Itoa(number), Decided: time.Now()}}
+	}
+	return r.writes[number]
+}
+
+func (r *turns) number(w *Write) int {
+	n, _ := strconv.Atoi(w.Intent.ID)
+	return n
+}
+
+func (r *turns) had() []int {
 	synctest.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]int(nil), r.turns...)
+	return append([]int(nil), r.done...)
 }
 
 // after has the turns of a job end with the next one so much later.
-func (r *rig) after(of int, wait time.Duration) {
-	r.next[of] = func() Turn { return Turn{Due: time.Now().Add(wait)} }
+func (r *turns) after(of int, wait time.Duration) {
+	r.next[of] = func() turn { return turn{due: time.Now().Add(wait)} }
 }
 
 // Of the jobs that are due the oldest is first, and one that is not due waits for it.
 func TestTheOldestIsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, true)
-		r.hold = time.Now().Add(time.Second)
+		r := newTurns(t, true)
+		r.until = time.Now().Add(time.Second)
 		for _, of := range []int{3, 1, 2} {
-			r.Add(of)
+			r.add(r.write(of))
 		}
 		assert.Empty(t, r.had(), "not before the moment that holds all back")
 		time.Sleep(time.Second)
 		assert.Equal(t, []int{1, 2, 3}, r.had())
 		assert.Equal(t, 1, r.rests)
 		r.after(5, time.Minute)
-		r.Add(5)
-		r.Add(6)
+		r.add(r.write(5))
+		r.add(r.write(6))
 		assert.Equal(t, []int{1, 2, 3, 5, 6}, r.had())
 		time.Sleep(time.Minute - time.Nanosecond)
 		assert.Len(t, r.had(), 5)
@@ -104,15 +105,15 @@ func TestTheOldestIsFirst(t *testing.T) {
 // A job that is hurried is due at once, and then as its turn says.
 func TestHurry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, true)
+		r := newTurns(t, true)
 		r.after(1, time.Minute)
-		r.Add(1)
+		r.add(r.write(1))
 		assert.Equal(t, []int{1}, r.had())
-		r.Hurry(1)
+		r.hurry(r.write(1))
 		assert.Equal(t, []int{1, 1}, r.had())
 		time.Sleep(time.Minute - time.Nanosecond)
 		assert.Len(t, r.had(), 2)
-		r.Hurry(2) // of which nothing is known
+		r.hurry(r.write(2)) // of which nothing is known
 		assert.Equal(t, []int{1, 1}, r.had())
 	})
 }
@@ -122,13 +123,13 @@ func TestHurry(t *testing.T) {
 func TestWhoIsWaitedForIsFirst(t *testing.T) {
 	for _, background := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, background)
-			r.hold = time.Now().Add(time.Second)
+			r := newTurns(t, background)
+			r.until = time.Now().Add(time.Second)
 			for of := range 8 {
-				r.Add(of)
+				r.add(r.write(of))
 			}
 			waited := make(chan error, 1)
-			go func() { waited <- r.Wait(t.Context(), 5) }()
+			go func() { waited <- r.wait(t.Context(), r.write(5)) }()
 			time.Sleep(time.Second)
 			require.NoError(t, <-waited)
 			if background {
@@ -143,22 +144,22 @@ func TestWhoIsWaitedForIsFirst(t *testing.T) {
 // A wait ends with its context, with closing, and at once for a job that is not there.
 func TestWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, true)
-		require.NoError(t, r.Wait(t.Context(), 1), "there is none")
+		r := newTurns(t, true)
+		require.NoError(t, r.wait(t.Context(), r.write(1)), "there is none")
 		r.after(1, time.Hour)
-		r.Add(1)
+		r.add(r.write(1))
 		gone := errors.New("gone")
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, gone)
 		defer cancel()
-		require.ErrorIs(t, r.Wait(ctx, 1), gone)
-		require.ErrorIs(t, r.Wait(ctx, 1), gone, "it has ended before")
+		require.ErrorIs(t, r.wait(ctx, r.write(1)), gone)
+		require.ErrorIs(t, r.wait(ctx, r.write(1)), gone, "it has ended before")
 		waited := make(chan error, 1)
-		go func() { waited <- r.Wait(t.Context(), 1) }()
+		go func() { waited <- r.wait(t.Context(), r.write(1)) }()
 		synctest.Wait()
-		r.close()
-		require.ErrorIs(t, <-waited, errClosed)
+		r.end()
+		require.ErrorIs(t, <-waited, ErrClosed)
 		had := r.had()
-		r.Add(2)
+		r.add(r.write(2))
 		assert.Equal(t, had, r.had(), "nothing begins after Close")
 	})
 }
@@ -166,12 +167,12 @@ func TestWaitEnds(t *testing.T) {
 // Without a background a job has turns for as long as somebody waits, and no longer.
 func TestNobodyWaitsAnyMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, false)
+		r := newTurns(t, false)
 		r.after(1, time.Minute)
-		r.Add(1)
+		r.add(r.write(1))
 		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 		defer cancel()
-		require.Error(t, r.Wait(ctx, 1))
+		require.Error(t, r.wait(ctx, r.write(1)))
 		assert.Len(t, r.had(), 2)
 		time.Sleep(time.Hour)
 		assert.Len(t, r.had(), 2)
@@ -181,19 +182,19 @@ func TestNobodyWaitsAnyMore(t *testing.T) {
 // An idle job has a turn again if somebody asks who has not seen its last request.
 func TestAnIdleJobIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, true)
-		r.next[1] = func() Turn { return Turn{Idle: true} }
-		r.Add(1)
-		require.NoError(t, r.Wait(t.Context(), 1))
-		found, idle := r.Has(1)
+		r := newTurns(t, true)
+		r.next[1] = func() turn { return turn{idle: true} }
+		r.add(r.write(1))
+		require.NoError(t, r.wait(t.Context(), r.write(1)))
+		found, idle := r.has(r.write(1))
 		assert.True(t, found && idle)
-		r.Requested(1, 7)
+		r.requested(r.write(1), 7)
 		again := 0
-		r.Ask(1, 6, func() { again++ })
+		r.ask(r.write(1), 6, func() { again++ })
 		assert.Len(t, r.had(), 1, "its request is younger than the question")
-		r.Ask(1, 7, func() { again++ })
+		r.ask(r.write(1), 7, func() { again++ })
 		assert.Len(t, r.had(), 2)
-		r.Ask(2, 7, func() { again++ })
+		r.ask(r.write(2), 7, func() { again++ })
 		assert.Equal(t, 1, again, "of another job nobody knows")
 	})
 }
@@ -202,27 +203,27 @@ func TestAnIdleJobIsAskedAgain(t *testing.T) {
 // it has, for others who hold it, and no longer than the context lasts.
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, true)
-		r.next[1] = func() Turn {
+		r := newTurns(t, true)
+		r.next[1] = func() turn {
 			r.mu.Unlock()
 			time.Sleep(time.Second)
 			r.mu.Lock()
-			return Turn{Due: time.Now().Add(time.Second)}
+			return turn{due: time.Now().Add(time.Second)}
 		}
-		r.Add(1)
+		r.add(r.write(1))
 		r.had()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
-		_, _, err := r.Hold(ctx, 1)
+		_, _, err := r.hold(ctx, r.write(1))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		began := time.Now()
-		release, held, err := r.Hold(t.Context(), 1)
+		release, held, err := r.hold(t.Context(), r.write(1))
 		require.NoError(t, err)
 		assert.True(t, held)
 		assert.Equal(t, time.Second/2, time.Since(began), "its turn ends first")
 		second := make(chan bool, 1)
 		go func() {
-			release, held, _ := r.Hold(t.Context(), 1)
+			release, held, _ := r.hold(t.Context(), r.write(1))
 			defer release()
 			second <- held
 		}()
@@ -233,16 +234,16 @@ func TestHold(t *testing.T) {
 		assert.True(t, <-second)
 		assert.Len(t, r.had(), 2, "it is due")
 
-		release, _, err = r.Hold(t.Context(), 1)
+		release, _, err = r.hold(t.Context(), r.write(1))
 		require.NoError(t, err)
 		go func() {
-			_, held, _ := r.Hold(t.Context(), 1)
+			_, held, _ := r.hold(t.Context(), r.write(1))
 			second <- held
 		}()
 		synctest.Wait()
-		r.Remove(1)
+		r.remove(r.write(1))
 		release()
 		assert.False(t, <-second, "it is over")
-		assert.Empty(t, r.Jobs())
+		assert.Empty(t, r.all())
 	})
 }

@@ -1,8 +1,9 @@
-package health
+package trading
 
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -10,22 +11,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// assessment is when the service made one, and its number.
-type assessment struct {
-	made time.Time
-	n    int
-}
+	"github.com/tradingapi/trading-go/internal/resolve"
+)
 
 // rig is a service that makes an assessment at most every five seconds, and a client that
 // keeps the last.
-type rig struct {
-	*Last[assessment]
-	flights sync.WaitGroup
+type assessed struct {
+	*healthGate
 
 	mu      sync.Mutex
-	service assessment
+	made    time.Time // the last assessment
+	n       int       // its number
 	reads   int
 	takes   time.Duration
 	fails   error
@@ -36,13 +33,13 @@ type rig struct {
 }
 
 // become changes the service.
-func (r *rig) become(change func()) {
+func (r *assessed) become(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change()
 }
 
-func (r *rig) read(context.Context) (assessment, error) {
+func (r *assessed) read(context.Context) (*Health, error) {
 	r.mu.Lock()
 	takes := r.takes
 	r.mu.Unlock()
@@ -50,70 +47,57 @@ func (r *rig) read(context.Context) (assessment, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reads++
-	if r.service.n == 0 || !r.stuck && (r.each || time.Since(r.service.made) >= MaxAge) {
-		r.service = assessment{time.Now(), r.service.n + 1}
+	if r.n == 0 || !r.stuck && (r.each || time.Since(r.made) >= maxHealthAge) {
+		r.made, r.n = time.Now(), r.n+1
 	}
-	return r.service, r.fails
+	if r.fails != nil {
+		return nil, r.fails
+	}
+	return &Health{AsOf: r.made, Version: strconv.Itoa(r.n), CacheFor: r.reuses}, nil
 }
 
-func (r *rig) age(a assessment, at time.Time) (time.Duration, bool) {
+func (r *assessed) age(h *Health, at time.Time) (time.Duration, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return at.Sub(a.made), !r.noClock
+	return at.Sub(h.AsOf), !r.noClock
 }
 
-func (r *rig) count() int {
+func (r *assessed) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.reads
 }
 
-func newRig(t *testing.T, keepWarm bool) (r *rig, closeAll func()) {
+func newAssessed(t *testing.T, keepWarm bool) (r *assessed, closeAll func()) {
 	t.Helper()
-	r = &rig{reuses: MaxAge}
-	closing, cancel := context.WithCancel(context.Background())
-	r.Last = New(Config[assessment]{
-		Read: r.read, Age: r.age,
-		ReusedFor: func(assessment) time.Duration {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			return r.reuses
-		},
-		KeepWarm: keepWarm, ErrClosed: errClosed,
-		Background: func(run func(context.Context)) bool {
-			if closing.Err() != nil {
-				return false
-			}
-			r.flights.Go(func() { run(closing) })
-			return true
-		},
-	})
+	r = &assessed{reuses: maxHealthAge}
+	r.healthGate = &healthGate{
+		HealthGate: HealthGate{KeepWarm: keepWarm}, life: resolve.NewLife(), ask: r.read, ageOf: r.age, ageNeeded: func() bool { return false },
+	}
 	closeAll = func() {
-		cancel()
-		r.flights.Wait()
+		r.life.End()
+		r.life.Wait()
 	}
 	t.Cleanup(closeAll)
 	return r, closeAll
 }
 
-var errClosed = errors.New("closed")
-
 // An assessment is used until it is five seconds old by the service's clock, and its
 // callers share the next read.
 func TestAnAssessmentIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, _ := newRig(t, false)
+		r, _ := newAssessed(t, false)
 		for _, row := range []struct {
 			wait time.Duration
 			want int
-		}{{0, 1}, {MaxAge, 1}, {time.Nanosecond, 2}, {MaxAge - time.Nanosecond, 2}} {
+		}{{0, 1}, {maxHealthAge, 1}, {time.Nanosecond, 2}, {maxHealthAge - time.Nanosecond, 2}} {
 			time.Sleep(row.wait)
 			var all sync.WaitGroup
 			for range 3 {
 				all.Go(func() {
-					got, err := r.Get(t.Context())
+					got, err := r.get(t.Context())
 					assert.NoError(t, err)
-					assert.Equal(t, row.want, got.n)
+					assert.Equal(t, strconv.Itoa(row.want), got.Version)
 				})
 			}
 			all.Wait()
@@ -126,17 +110,17 @@ func TestAnAssessmentIsShared(t *testing.T) {
 // the most.
 func TestEdge22_NothingOlderThanFiveSecondsIsUsed(t *testing.T) {
 	for _, warm := range []bool{false, true} {
-		for _, reuses := range []time.Duration{MaxAge, time.Minute} {
+		for _, reuses := range []time.Duration{maxHealthAge, time.Minute} {
 			synctest.Test(t, func(t *testing.T) {
-				r, _ := newRig(t, warm)
+				r, _ := newAssessed(t, warm)
 				r.become(func() { r.reuses = reuses })
 				_, err := r.read(t.Context()) // somebody else's question
 				require.NoError(t, err)
 				for range 200 {
 					time.Sleep(730 * time.Millisecond)
-					got, err := r.Get(t.Context())
+					got, err := r.get(t.Context())
 					require.NoError(t, err)
-					require.LessOrEqual(t, time.Since(got.made), MaxAge)
+					require.LessOrEqual(t, time.Since(got.AsOf), maxHealthAge)
 				}
 			})
 		}
@@ -146,12 +130,12 @@ func TestEdge22_NothingOlderThanFiveSecondsIsUsed(t *testing.T) {
 // A service that says so reuses one for less.
 func TestALessThanFiveSecondsIsBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, _ := newRig(t, false)
+		r, _ := newAssessed(t, false)
 		r.become(func() { r.reuses = 3 * time.Second })
-		_, err := r.Get(t.Context())
+		_, err := r.get(t.Context())
 		require.NoError(t, err)
 		time.Sleep(3*time.Second + 1)
-		_, err = r.Get(t.Context())
+		_, err = r.get(t.Context())
 		require.ErrorContains(t, err, "by the service's clock, and holds for 3s")
 	})
 }
@@ -161,12 +145,12 @@ func TestALessThanFiveSecondsIsBelieved(t *testing.T) {
 func TestFound08_AServiceThatReusesNone(t *testing.T) {
 	for _, reuses := range []time.Duration{0, 500 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
-			r, _ := newRig(t, false)
+			r, _ := newAssessed(t, false)
 			r.become(func() { r.reuses, r.each = reuses, true })
 			for range 40 {
-				got, err := r.Get(t.Context())
+				got, err := r.get(t.Context())
 				require.NoError(t, err)
-				require.LessOrEqual(t, time.Since(got.made), 2*time.Second)
+				require.LessOrEqual(t, time.Since(got.AsOf), 2*time.Second)
 				time.Sleep(730 * time.Millisecond)
 			}
 			assert.Greater(t, r.count(), 10)
@@ -178,25 +162,25 @@ func TestFound08_AServiceThatReusesNone(t *testing.T) {
 // any moment. It is not used if there is none.
 func TestOneThatIsTooOldWhenItComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, _ := newRig(t, false)
+		r, _ := newAssessed(t, false)
 		_, err := r.read(t.Context())
 		require.NoError(t, err)
 		r.become(func() { r.takes = 10 * time.Millisecond })
-		time.Sleep(MaxAge - 11*time.Millisecond)
+		time.Sleep(maxHealthAge - 11*time.Millisecond)
 		r.become(func() { r.takes = 20 * time.Millisecond })
-		got, err := r.Get(t.Context())
+		got, err := r.get(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, 2, got.n)
+		assert.Equal(t, strconv.Itoa(2), got.Version)
 
 		r.become(func() { r.stuck = true })
-		time.Sleep(2 * MaxAge)
+		time.Sleep(2 * maxHealthAge)
 		began := time.Now()
-		_, err = r.Get(t.Context())
+		_, err = r.get(t.Context())
 		require.ErrorContains(t, err, "old by the service's clock, and holds for 5s")
 		assert.Less(t, time.Since(began), 3*time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		_, err = r.Get(ctx)
+		_, err = r.get(ctx)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
@@ -204,17 +188,17 @@ func TestOneThatIsTooOldWhenItComes(t *testing.T) {
 // Where its age is not known, an assessment serves those who asked together.
 func TestAnAssessmentWithoutAnAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, _ := newRig(t, false)
+		r, _ := newAssessed(t, false)
 		r.become(func() { r.noClock = true })
 		for want, wait := range []time.Duration{0, ageless, ageless + 1, 1} {
 			time.Sleep(wait)
-			_, err := r.Get(t.Context())
+			_, err := r.get(t.Context())
 			require.NoError(t, err)
 			assert.Equal(t, []int{1, 1, 2, 2}[want], r.count())
 		}
-		time.Sleep(MaxAge)
-		r.become(func() { r.takes = MaxAge })
-		_, err := r.Get(t.Context())
+		time.Sleep(maxHealthAge)
+		r.become(func() { r.takes = maxHealthAge })
+		_, err := r.get(t.Context())
 		require.NoError(t, err, "it was waited for")
 	})
 }
@@ -222,23 +206,23 @@ func TestAnAssessmentWithoutAnAge(t *testing.T) {
 // Fresh does not wait: it has an assessment read, and not again right after that has failed.
 func TestFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, _ := newRig(t, false)
+		r, _ := newAssessed(t, false)
 		fresh := func() error {
-			_, err := r.Fresh(t.Context())
+			_, err := r.fresh(t.Context())
 			synctest.Wait()
 			return err
 		}
-		require.ErrorIs(t, fresh(), ErrReading)
+		require.ErrorIs(t, fresh(), errReading)
 		require.NoError(t, fresh())
-		time.Sleep(MaxAge + 1)
+		time.Sleep(maxHealthAge + 1)
 		down := errors.New("down")
 		r.become(func() { r.fails = down })
-		require.ErrorIs(t, fresh(), ErrReading)
+		require.ErrorIs(t, fresh(), errReading)
 		require.ErrorIs(t, fresh(), down)
 		assert.Equal(t, 2, r.count())
-		time.Sleep(MaxAge)
+		time.Sleep(maxHealthAge)
 		r.become(func() { r.fails = nil })
-		require.ErrorIs(t, fresh(), ErrReading)
+		require.ErrorIs(t, fresh(), errReading)
 		require.NoError(t, fresh())
 	})
 }
@@ -247,22 +231,22 @@ func TestFresh(t *testing.T) {
 // asks again and again, and that is a few requests a minute.
 func TestFreshIsNoStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, _ := newRig(t, false)
+		r, _ := newAssessed(t, false)
 		r.become(func() { r.stuck, r.takes = true, 10*time.Millisecond })
-		_, _ = r.Fresh(t.Context())
-		time.Sleep(2 * MaxAge)
+		_, _ = r.fresh(t.Context())
+		time.Sleep(2 * maxHealthAge)
 		began := r.count()
 		for range 300 {
-			_, err := r.Fresh(t.Context())
+			_, err := r.fresh(t.Context())
 			require.Error(t, err)
 			time.Sleep(200 * time.Millisecond)
 		}
 		assert.LessOrEqual(t, r.count()-began, 16, "requests in a minute")
 		r.become(func() { r.stuck = false })
-		time.Sleep(MaxAge)
-		_, _ = r.Fresh(t.Context())
+		time.Sleep(maxHealthAge)
+		_, _ = r.fresh(t.Context())
 		time.Sleep(time.Second)
-		_, err := r.Fresh(t.Context())
+		_, err := r.fresh(t.Context())
 		require.NoError(t, err)
 	})
 }
@@ -270,31 +254,31 @@ func TestFreshIsNoStorm(t *testing.T) {
 // One that came too late is not used, nor one that failed.
 func TestWhatIsNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, closeAll := newRig(t, false)
-		slow, down := MaxAge+time.Nanosecond, errors.New("down")
+		r, closeAll := newAssessed(t, false)
+		slow, down := maxHealthAge+time.Nanosecond, errors.New("down")
 		r.become(func() { r.takes, r.noClock = slow, true })
-		_, err := r.Get(t.Context())
+		_, err := r.get(t.Context())
 		require.ErrorContains(t, err, "holds for 5s")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err = r.Get(ctx)
+		_, err = r.get(ctx)
 		require.ErrorIs(t, err, context.DeadlineExceeded, "the caller does not wait longer than it wants to")
 		time.Sleep(slow)
 		r.become(func() { r.takes, r.fails = 0, down })
-		_, err = r.Get(t.Context())
+		_, err = r.get(t.Context())
 		require.ErrorIs(t, err, down)
 		closeAll()
-		_, err = r.Get(t.Context())
-		require.ErrorIs(t, err, errClosed)
+		_, err = r.get(t.Context())
+		require.ErrorIs(t, err, ErrClosed)
 	})
 }
 
 // Kept warm, it is read when it runs out, so that hardly anybody waits.
 func TestKeptWarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, closeAll := newRig(t, true)
+		r, closeAll := newAssessed(t, true)
 		for range 3 {
-			_, err := r.Get(t.Context())
+			_, err := r.get(t.Context())
 			require.NoError(t, err)
 			synctest.Wait()
 		}
@@ -313,21 +297,35 @@ func TestKeptWarm(t *testing.T) {
 func TestNoOldAssessmentDuringARefresh(t *testing.T) {
 	for _, warm := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			r, _ := newRig(t, warm)
-			_, err := r.Get(t.Context())
+			r, _ := newAssessed(t, warm)
+			_, err := r.get(t.Context())
 			require.NoError(t, err)
 			r.become(func() { r.takes = 3 * time.Second })
-			time.Sleep(MaxAge)
+			time.Sleep(maxHealthAge)
 			began := time.Now()
-			got, err := r.Get(t.Context())
+			got, err := r.get(t.Context())
 			require.NoError(t, err)
-			assert.Equal(t, 1, got.n, "five seconds old")
+			assert.Equal(t, strconv.Itoa(1), got.Version, "five seconds old")
 			assert.Zero(t, time.Since(began), "the refresh is not waited for")
 			time.Sleep(time.Nanosecond)
-			got, err = r.Get(t.Context())
+			got, err = r.get(t.Context())
 			require.NoError(t, err)
-			assert.Equal(t, 2, got.n)
+			assert.Equal(t, strconv.Itoa(2), got.Version)
 			assert.InDelta(t, 3*time.Second, time.Since(began), 1)
 		})
 	}
+}
+
+func TestHalt(t *testing.T) {
+	var h halt
+	_, halted := h.get()
+	assert.False(t, halted)
+	h.set(true, "the desk is closed")
+	reason, halted := h.get()
+	assert.True(t, halted)
+	assert.Equal(t, "the desk is closed", reason)
+	h.set(false, "")
+	reason, halted = h.get()
+	assert.False(t, halted)
+	assert.Empty(t, reason)
 }

@@ -1,7 +1,4 @@
-// Package schedule says whose turn it is. One goroutine works on jobs, one at a time:
-// those that are due, of them the ones that cannot wait, of them those that somebody waits
-// for, of them the oldest. It knows nothing of what a job is.
-package schedule
+package resolve
 
 import (
 	"context"
@@ -10,49 +7,28 @@ import (
 	"time"
 )
 
-// Turn is what the turn of a job came to.
-type Turn struct {
-	// Due is when the next turn is.
-	Due time.Time
-	// Idle means that the job has no turn until somebody asks for one.
-	Idle bool
-	// Stuck means that nobody waits for the job any more, which goes on.
-	Stuck bool
-	// Done means that the job is over.
-	Done bool
+// turn is what the turn of a write came to.
+type turn struct {
+	due   time.Time // when the next turn is
+	idle  bool      // it has no turn until somebody asks for one
+	stuck bool      // nobody waits for it any more, and it goes on
+	done  bool      // it is over
 }
 
-// Config is what a schedule is made of.
-type Config[J comparable] struct {
-	// Closing ends when no turn begins any more. ErrClosed is the error of those who wait
-	// then.
-	Closing   context.Context
-	ErrClosed error
-	// Background means that jobs have turns although nobody waits for them.
-	Background bool
-	// First are the jobs that go before all others.
-	First func(j J) bool
-	// Compare orders jobs, the oldest first.
-	Compare func(a, b J) int
-	// Work is one turn. Ended is called after the last one.
-	Work  func(j J) Turn
-	Ended func(j J)
-	// NotBefore is a moment before which no turn is; zero for none.
-	NotBefore func() time.Time
-	// Rest is called when there is no job for the goroutine, which ends.
-	Rest func()
-	// Enter and Leave frame the life of the goroutine. Enter may refuse it.
-	Enter func() bool
-	Leave func()
-}
+// schedule says whose turn it is. One goroutine works on writes, one at a time: those that are due, of them the
+// ones that cannot wait, of them those that somebody waits for, of them the oldest. It runs from the first write
+// that has a turn until there is none.
+type schedule struct {
+	life       *Life
+	background bool // writes have turns although nobody waits for them
 
-// Schedule is the schedule of one goroutine. It runs from the first job that has a turn
-// until there is none.
-type Schedule[J comparable] struct {
-	Config[J]
+	work      func(*Write) turn
+	ended     func(*Write) // called after the last turn
+	notBefore func() time.Time
+	rest      func() // called when there is nothing to do, and the goroutine ends
 
 	mu      sync.Mutex
-	jobs    map[J]*job
+	jobs    map[*Write]*job
 	wake    chan struct{} // something has changed
 	running bool
 	closed  bool
@@ -71,13 +47,8 @@ type job struct {
 	free    chan struct{} // closed when it is neither; nil where nobody waits
 }
 
-// New returns a schedule without jobs.
-func New[J comparable](c Config[J]) *Schedule[J] {
-	return &Schedule[J]{Config: c, jobs: make(map[J]*job), wake: make(chan struct{}, 1)}
-}
-
-// Add adds a job that is due; one that is there already keeps its place.
-func (s *Schedule[J]) Add(of J) {
+// add adds a job that is due; one that is there already keeps its place.
+func (s *schedule) add(of *Write) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.jobs[of] == nil {
@@ -87,7 +58,7 @@ func (s *Schedule[J]) Add(of J) {
 }
 
 // start runs the goroutine if there is work. The lock is held.
-func (s *Schedule[J]) start() {
+func (s *schedule) start() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -95,18 +66,18 @@ func (s *Schedule[J]) start() {
 	if s.running || s.closed {
 		return
 	}
-	if _, next := s.next(); next == nil || !s.Enter() {
+	if _, next := s.next(); next == nil || !s.life.Enter() {
 		return
 	}
 	s.running = true
 	go func() {
-		defer s.Leave()
+		defer s.life.Leave()
 		s.run()
 	}()
 }
 
-// Requested notes the number of a request about a job.
-func (s *Schedule[J]) Requested(of J, number uint64) {
+// requested notes the number of a request about a job.
+func (s *schedule) requested(of *Write, number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.jobs[of]; j != nil {
@@ -114,10 +85,10 @@ func (s *Schedule[J]) Requested(of J, number uint64) {
 	}
 }
 
-// Ask gives an idle or stuck job a turn. since is the number of the last request when the caller
+// ask gives an idle or stuck job a turn. since is the number of the last request when the caller
 // began: one that came after it, such as the first after the journal was loaded, is the
 // caller's, and is not repeated. again is called before the turn.
-func (s *Schedule[J]) Ask(of J, since uint64, again func()) {
+func (s *schedule) ask(of *Write, since uint64, again func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j := s.jobs[of]
@@ -131,9 +102,9 @@ func (s *Schedule[J]) Ask(of J, since uint64, again func()) {
 	s.start()
 }
 
-// Wait waits until a job is over or idle, and returns the error of what ended the wait
+// wait waits until a job is over or idle, and returns the error of what ended the wait
 // before that: the context, or closing. For a job that is not there it does not wait.
-func (s *Schedule[J]) Wait(ctx context.Context, of J) (ended error) {
+func (s *schedule) wait(ctx context.Context, of *Write) (ended error) {
 	s.mu.Lock()
 	j := s.jobs[of]
 	switch {
@@ -152,8 +123,8 @@ func (s *Schedule[J]) Wait(ctx context.Context, of J) (ended error) {
 	case <-changed:
 	case <-ctx.Done():
 		ended = context.Cause(ctx)
-	case <-s.Closing.Done():
-		ended = s.ErrClosed
+	case <-s.life.closing.Done():
+		ended = ErrClosed
 	}
 	s.mu.Lock()
 	j.waiting--
@@ -161,8 +132,8 @@ func (s *Schedule[J]) Wait(ctx context.Context, of J) (ended error) {
 	return ended
 }
 
-// Hurry makes a job due.
-func (s *Schedule[J]) Hurry(of J) {
+// hurry makes a job due.
+func (s *schedule) hurry(of *Write) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.jobs[of]; j != nil {
@@ -171,18 +142,18 @@ func (s *Schedule[J]) Hurry(of J) {
 	}
 }
 
-// Has reports whether a job is there, and whether it is idle.
-func (s *Schedule[J]) Has(of J) (found, idle bool) {
+// has reports whether a job is there, and whether it is idle.
+func (s *schedule) has(of *Write) (found, idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j := s.jobs[of]
 	return j != nil, j != nil && j.idle
 }
 
-// Hold keeps a job from having turns until release, once the turn that it may be having is
+// hold keeps a job from having turns until release, once the turn that it may be having is
 // over: it waits for that as long as the context lasts. held is false for a job that is not
 // there.
-func (s *Schedule[J]) Hold(ctx context.Context, of J) (release func(), held bool, err error) {
+func (s *schedule) hold(ctx context.Context, of *Write) (release func(), held bool, err error) {
 	for {
 		s.mu.Lock()
 		j := s.jobs[of]
@@ -208,7 +179,7 @@ func (s *Schedule[J]) Hold(ctx context.Context, of J) (release func(), held bool
 	}
 }
 
-func (s *Schedule[J]) release(j *job) {
+func (s *schedule) release(j *job) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j.held = false
@@ -224,8 +195,8 @@ func (j *job) letGo() {
 	}
 }
 
-// Remove takes a job out that is over.
-func (s *Schedule[J]) Remove(of J) {
+// remove takes a job out that is over.
+func (s *schedule) remove(of *Write) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.jobs[of]; j != nil {
@@ -236,30 +207,30 @@ func (s *Schedule[J]) Remove(of J) {
 	}
 }
 
-// Jobs returns all jobs, the oldest first.
-func (s *Schedule[J]) Jobs() []J {
+// all returns all jobs, the oldest first.
+func (s *schedule) all() []*Write {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	jobs := make([]J, 0, len(s.jobs))
+	jobs := make([]*Write, 0, len(s.jobs))
 	for of := range s.jobs {
 		jobs = append(jobs, of)
 	}
-	slices.SortFunc(jobs, s.Compare)
+	slices.SortFunc(jobs, byDecision)
 	return jobs
 }
 
-// Close has no goroutine begin any more.
-func (s *Schedule[J]) Close() {
+// close has no goroutine begin any more.
+func (s *schedule) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 }
 
 // next returns the job whose turn it is; nil if there is none. The lock is held.
-func (s *Schedule[J]) next() (first J, best *job) {
+func (s *schedule) next() (first *Write, best *job) {
 	now := time.Now()
 	for of, j := range s.jobs {
-		if j.idle || j.held || !s.Background && j.waiting == 0 {
+		if j.idle || j.held || !s.background && j.waiting == 0 {
 			continue
 		}
 		if best == nil || s.before(now, of, j, first, best) {
@@ -269,35 +240,35 @@ func (s *Schedule[J]) next() (first J, best *job) {
 	return first, best
 }
 
-func (s *Schedule[J]) before(now time.Time, a J, aAt *job, b J, bAt *job) bool {
+func (s *schedule) before(now time.Time, a *Write, aAt *job, b *Write, bAt *job) bool {
 	aDue, bDue := !aAt.due.After(now), !bAt.due.After(now)
 	switch {
 	case aDue != bDue:
 		return aDue
 	case !aDue:
 		return aAt.due.Before(bAt.due)
-	case s.First(a) != s.First(b):
-		return s.First(a)
+	case isYoung(a) != isYoung(b):
+		return isYoung(a)
 	case (aAt.waiting > 0) != (bAt.waiting > 0):
 		return aAt.waiting > 0
 	default:
-		return s.Compare(a, b) < 0
+		return byDecision(a, b) < 0
 	}
 }
 
 // run works until there is nothing to do, or closing begins.
-func (s *Schedule[J]) run() {
+func (s *schedule) run() {
 	for {
 		s.mu.Lock()
 		of, j := s.next()
-		if j == nil || s.Closing.Err() != nil {
+		if j == nil || s.life.closing.Err() != nil {
 			s.running = false
-			s.Rest()
+			s.rest()
 			s.mu.Unlock()
 			return
 		}
 		due := j.due
-		if hold := s.NotBefore(); hold.After(due) {
+		if hold := s.notBefore(); hold.After(due) {
 			due = hold
 		}
 		wait := time.Until(due)
@@ -307,33 +278,33 @@ func (s *Schedule[J]) run() {
 			s.sleep(wait)
 			continue
 		}
-		s.turn(of, j)
+		s.take(of, j)
 	}
 }
 
 // sleep waits, or until something has changed.
-func (s *Schedule[J]) sleep(wait time.Duration) {
+func (s *schedule) sleep(wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-s.wake:
-	case <-s.Closing.Done():
+	case <-s.life.closing.Done():
 	}
 }
 
-// turn is one turn of a job.
-func (s *Schedule[J]) turn(of J, j *job) {
-	t := s.Work(of)
-	if t.Done {
-		s.Ended(of)
+// take is one turn of a job.
+func (s *schedule) take(of *Write, j *job) {
+	t := s.work(of)
+	if t.done {
+		s.ended(of)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	j.busy, j.due = false, t.Due
-	if !t.Done {
+	j.busy, j.due = false, t.due
+	if !t.done {
 		rested := j.rests()
-		switch j.idle, j.stuck = t.Idle, t.Stuck; {
+		switch j.idle, j.stuck = t.idle, t.stuck; {
 		case j.rests() && !rested:
 			close(j.changed)
 		case rested && !j.rests():

@@ -1,0 +1,250 @@
+package resolve
+
+import (
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/tradingapi/trading-go/internal/pending"
+)
+
+// registry keeps the writes whose outcome is not decided yet, by id and by the part of an account in which they
+// can show. Its zero value is ready, and it is safe for concurrent
+// use.
+type registry struct {
+	mu     sync.Mutex
+	byID   map[string]*Write
+	all    []*Write                   // oldest first
+	places map[pending.Place][]*Write // those that show there, oldest first
+	names  map[string][]*Write        // by name; the first has it, and one that came by Add may wait behind it
+	doubts int                        // how many are in doubt: mostly none, so that nobody looks for them
+}
+
+// take gives an item its name, before Add: a name has one taker at a time, which keeps it
+// until Remove. It returns the item that has the name already; nil if there is none.
+func (r *registry) take(e *Write) (taker *Write) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if has := r.names[e.Name]; len(has) > 0 {
+		return has[0]
+	}
+	r.setName(e)
+	return nil
+}
+
+func (r *registry) setName(e *Write) {
+	if e.Name == "" || slices.Contains(r.names[e.Name], e) {
+		return
+	}
+	if r.names == nil {
+		r.names = make(map[string][]*Write)
+	}
+	r.names[e.Name] = append(r.names[e.Name], e)
+}
+
+func (r *registry) dropName(e *Write) {
+	has := slices.DeleteFunc(r.names[e.Name], func(o *Write) bool { return o == e })
+	if len(has) == 0 {
+		delete(r.names, e.Name)
+		return
+	}
+	r.names[e.Name] = has
+}
+
+// add adds an item. It returns false, and adds nothing, if its id is there already.
+func (r *registry) add(e *Write) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byID == nil {
+		r.byID = make(map[string]*Write)
+		r.places = make(map[pending.Place][]*Write)
+	}
+	if r.byID[e.Intent.ID] != nil {
+		return false
+	}
+	e.open = true
+	r.setName(e)
+	r.byID[e.Intent.ID] = e
+	r.all = append(r.all, e)
+	for _, p := range e.shows() {
+		r.places[p] = append(r.places[p], e)
+	}
+	return true
+}
+
+// shows are the places that count, each once.
+func (e *Write) shows() []pending.Place {
+	places := e.Places[:]
+	if e.Places[1] == (pending.Place{}) || e.Places[1] == e.Places[0] {
+		places = places[:1]
+	}
+	if e.Places[0] == (pending.Place{}) {
+		places = places[1:]
+	}
+	return places
+}
+
+// doubtedBeside returns the items in doubt that show in one of an item's places and are not
+// settled, each once, without it.
+func (r *registry) doubtedBeside(e *Write) (beside []*Write) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.doubts == 0 {
+		return nil
+	}
+	for other := range r.around(e.shows()) {
+		if other != e && other.doubted && !other.quiet && !slices.Contains(beside, other) {
+			beside = append(beside, other)
+		}
+	}
+	return beside
+}
+
+// remove removes an item, and its name with it.
+func (r *registry) remove(e *Write) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dropName(e)
+	if !e.open {
+		return
+	}
+	r.setDoubted(e, false)
+	e.open = false
+	delete(r.byID, e.Intent.ID)
+	r.all = without(r.all, e)
+	for _, p := range e.shows() {
+		// The place stays: an account has few markets, and the next order needs it.
+		r.places[p] = without(r.places[p], e)
+	}
+}
+
+// without takes e, which is there, out of items.
+func without(items []*Write, e *Write) []*Write {
+	at := slices.Index(items, e)
+	return slices.Delete(items, at, at+1)
+}
+
+// doubt notes that the outcome of an item is in doubt.
+func (r *registry) doubt(e *Write) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.setDoubted(e, true)
+}
+
+func (r *registry) setDoubted(e *Write, doubted bool) {
+	if !e.open || e.doubted == doubted {
+		return
+	}
+	e.doubted = doubted
+	if doubted {
+		r.doubts++
+	} else {
+		r.doubts--
+	}
+}
+
+// settle notes that an item hides nothing any more, though its outcome is not known and may
+// never be: it stays in doubt, and keeps its places closed no longer.
+func (r *registry) settle(e *Write) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.quiet = true
+}
+
+// clear notes that it is in doubt no longer.
+func (r *registry) clear(e *Write) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.setDoubted(e, false)
+}
+
+// find returns the item of an id; nil if there is none.
+func (r *registry) find(id string) *Write {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byID[id]
+}
+
+// doubted returns all items in doubt, oldest first.
+func (r *registry) doubted() []*Write {
+	return r.collect(func(e *Write) bool { return e.doubted })
+}
+
+// open returns the items whose outcome is not decided, oldest first: those in doubt,
+// and those of which nothing is doubtful so far.
+func (r *registry) open() (doubted, sent []*Write) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.all {
+		if e.doubted {
+			doubted = append(doubted, e)
+		} else {
+			sent = append(sent, e)
+		}
+	}
+	return doubted, sent
+}
+
+func (r *registry) collect(wanted func(*Write) bool) []*Write {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []*Write
+	for _, e := range r.all {
+		if wanted(e) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// doubtedIn returns the ids of the items in doubt that show in a place and are not settled,
+// oldest first.
+func (r *registry) doubtedIn(p pending.Place) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.doubts == 0 {
+		return nil
+	}
+	var ids []string
+	for e := range r.around([]pending.Place{p}) {
+		if e.doubted && !e.quiet {
+			ids = append(ids, e.Intent.ID)
+		}
+	}
+	return ids
+}
+
+// around yields the items that show in one of some places, those that may among them; some
+// of them twice. The lock is held.
+func (r *registry) around(places []pending.Place) iter.Seq[*Write] {
+	return func(yield func(*Write) bool) {
+		more := true
+		each := func(items []*Write, wanted func(*Write) bool) {
+			for _, e := range items {
+				if more = more && (wanted != nil && !wanted(e) || yield(e)); !more {
+					return
+				}
+			}
+		}
+		for _, p := range places {
+			if p.Symbol == pending.AnyMarket {
+				each(r.all, func(e *Write) bool { return e.Places[0].AnyMarket() == p })
+				continue
+			}
+			each(r.places[p], nil)
+			each(r.places[p.AnyMarket()], nil)
+		}
+	}
+}
+
+// beside reports whether another item that is not settled shows in one of an item's places.
+func (r *registry) beside(e *Write) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for other := range r.around(e.shows()) {
+		if other != e && !other.quiet {
+			return true
+		}
+	}
+	return false
+}
