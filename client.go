@@ -149,7 +149,7 @@ func (c *Client) With(opts ...CallOption) (*Client, error) {
 
 // Close refuses further calls, ends every wait, and waits for the writes that are
 // in flight: an attempt ends by its answer or its time-out. After Close nothing of
-// the client runs. Close returns a [*PendingError] if the outcome of a write is not
+// the client runs, but a call of a journal or of a rate limit store that hangs, until that returns. Close returns a [*PendingError] if the outcome of a write is not
 // known: with a journal the next run resolves it. Close the journal after the client.
 // Close may be called more than once.
 func (c *Client) Close() error {

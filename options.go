@@ -191,7 +191,7 @@ func WithLiveKey(key string) Option {
 }
 
 // WithSandboxKeyFunc asks for the sandbox key at each attempt, so that it can be
-// rotated while the program runs. ask is called by many goroutines, often, and
+// rotated while the program runs. fetch is called by many goroutines, often, and
 // should not block; its error ends the call before anything is sent.
 func WithSandboxKeyFunc(fetch func(context.Context) (string, error)) Option {
 	return option(refusedIf(fetch == nil, "WithSandboxKeyFunc", "the function is nil"), func(c *config) { c.sandboxKeys = keyring{fetch: fetch} })

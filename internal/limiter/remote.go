@@ -135,8 +135,9 @@ func (r *remote) block(b ratelimit.Bucket, d time.Duration) {
 	r.note("Block", func(ctx context.Context) error { return r.store.Block(ctx, b, d) })
 }
 
-// note writes to the store. A store that has failed is not written to for a
-// while: it frees what was not returned by itself.
+// note writes to the store. A store that has failed is not written to for a while: a slot that is not returned
+// is free in it once its hold is over, and a bucket that is blocked meanwhile stays open there for other
+// programs.
 func (r *remote) note(call string, do func(context.Context) error) {
 	if !r.available() {
 		return
@@ -159,7 +160,7 @@ func (r *remote) usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ratel
 	return usages, err
 }
 
-// ask makes one call of the store, and waits for it as long as the patience and ctx
+// request makes one call of the store, and waits for it as long as the patience and ctx
 // allow. The call is abandoned then: late gets its result if it succeeds after that.
 func request[T any](ctx context.Context, r *remote, do func(context.Context) (T, error), late func(T)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
