@@ -275,7 +275,7 @@ func (c *call) conclude() {
 	w, d := c.write, c.core.driver
 	of := w.of
 	d.SendingOver(c.ctx, of, c.opts.patience(c.entry))
-	c.outcome, c.write.left, c.write.forget = Outcome(of.Ledger.Outcome()), of.Ledger.Sent(), of.Ledger.Forget()
+	c.outcome, c.write.left, c.write.forget = of.Ledger.Outcome(), of.Ledger.Sent(), of.Ledger.Forget()
 	last := c.last.answer(c.last.said(), c.result)
 	if d.Conclude(of, &last) {
 		return
@@ -306,7 +306,7 @@ func (c *call) waitFor(of *resolve.Write) {
 		}
 		return
 	}
-	c.outcome, c.write.forget = Outcome(r.Outcome), r.Outcome == ledger.Unknown
+	c.outcome, c.write.forget = r.Outcome, r.Outcome == ledger.Unknown
 	if of.Answer != nil && c.outcome == Applied {
 		c.last = *of.Answer.Heard.(*heard)
 		c.stopped, c.write.found = nil, nil
@@ -553,7 +553,7 @@ func (c *call) again() (more bool) {
 		return false
 	case c.write != nil:
 		wait, named, more = c.write.hear(&c.last, said)
-		c.outcome = Outcome(c.write.of.Ledger.Outcome())
+		c.outcome = c.write.of.Ledger.Outcome()
 	default:
 		wait, named, more = rereads(&c.last, said.RetryAfter, c.opts.bounds(), c.sends)
 	}

@@ -395,7 +395,7 @@ func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, no
 	if found != Applied && found != NotApplied {
 		return fmt.Errorf("trading: Acknowledge: the outcome must be Applied or NotApplied, not %s", found)
 	}
-	return c.core.driver.Acknowledge(ctx, string(id), ledger.Outcome(found), note)
+	return c.core.driver.Acknowledge(ctx, string(id), found, note)
 }
 
 // DeclareExclusive declares anew that nobody else trades an account of [WithExclusiveAccounts], after

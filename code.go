@@ -55,60 +55,45 @@ const (
 )
 
 // Outcome answers the first question about a failed write: did it happen?
-type Outcome uint8
+type Outcome = ledger.Outcome
 
 // The outcomes. Unknown is the zero value, so that a forgotten outcome errs on the safe side.
 const (
-	Unknown    = Outcome(ledger.Unknown)    // it may have been applied: never take it for a failure
-	Applied    = Outcome(ledger.Applied)    // the service executed it
-	NotApplied = Outcome(ledger.NotApplied) // it was not executed and never will be
+	Unknown    = ledger.Unknown    // it may have been applied: never take it for a failure
+	Applied    = ledger.Applied    // the service executed it
+	NotApplied = ledger.NotApplied // it was not executed and never will be
 )
-
-// String returns the outcome in words.
-func (o Outcome) String() string {
-	switch o {
-	case Applied:
-		return "applied"
-	case NotApplied:
-		return "not applied"
-	default:
-		return "unknown"
-	}
-}
 
 // Advice answers the last question about a failed call: what now? docs/errors.md has the steps
 // of each; a bot that takes them and no other orders nothing twice.
-type Advice uint8
+type Advice = spec.Advice
 
 // The advices.
 const (
 	// AdviseNever: it did not happen, and no retry helps; drop it, and alert a person.
-	AdviseNever = Advice(spec.Never)
+	AdviseNever = spec.Never
 	// AdviseChange: it did not happen, and the order is at fault, as it is or at this price;
 	// change it or drop it.
-	AdviseChange = Advice(spec.Change)
+	AdviseChange = spec.Change
 	// AdviseNewKey: it did not happen, and the cause passes. Wait, then decide anew. A key of
 	// [WithIdempotencyKey] is used up, since a refusal is stored under it, or it was closed when
 	// the write was resolved; an id of [WithClientOrderID] is not.
-	AdviseNewKey = Advice(spec.NewKey)
+	AdviseNewKey = spec.NewKey
 	// AdviseSameKey: it did not happen, the cause passes, and nothing is stored. Wait, then send
 	// the same again, under the same id or key if it has one.
-	AdviseSameKey = Advice(spec.SameKey)
+	AdviseSameKey = spec.SameKey
 	// AdviseWait: it did not happen, since a limit is full. Wait for [RetryAfter], then send the
 	// same again.
-	AdviseWait = Advice(spec.Wait)
+	AdviseWait = spec.Wait
 	// AdviseRead: it happened, or what it was about may be gone. Do not send it again: decide anew,
 	// from a read of the account that begins five seconds later.
-	AdviseRead = Advice(spec.Read)
+	AdviseRead = spec.Read
 	// AdviseResolve: nobody knows yet whether it happened, or an earlier write in its market that a
 	// [PendingError] names. Do not send it again: find out by Resolve or ResolveID, and then decide
 	// anew, from a read of the account that begins five seconds later. A read alone does not
 	// say it: the order may still be on its way.
-	AdviseResolve = Advice(spec.Resolve)
+	AdviseResolve = spec.Resolve
 )
-
-// String returns the steps of the advice, as docs/errors.md explains them.
-func (a Advice) String() string { return spec.Advice(a).Steps() }
 
 // Rule is one row of the table that the client's own retries follow.
 type Rule struct {
@@ -138,7 +123,7 @@ func ruleFor(code Code, status int, env Environment) Rule {
 }
 
 func ruleOf(r spec.Rule) Rule {
-	outcome, advice := NotApplied, Advice(r.Advice)
+	outcome, advice := NotApplied, r.Advice
 	switch {
 	case r.Outcome == spec.Unknown:
 		outcome, advice = Unknown, AdviseResolve

@@ -194,7 +194,7 @@ func pendingOf(open []resolve.PendingWrite) []PendingWrite {
 // resolutionOf is a resolution as the program sees it.
 func resolutionOf(r *resolve.Resolution) Resolution {
 	shown := Resolution{
-		Intent: intentOf(&r.Intent, r.Try), Outcome: Outcome(r.Outcome), Evidence: Evidence(r.Evidence),
+		Intent: intentOf(&r.Intent, r.Try), Outcome: r.Outcome, Evidence: r.Evidence,
 		Late: r.Late, MaybeLate: r.MaybeLate, Superseded: r.Superseded, Overwritten: r.Overwritten,
 		Answer: r.Answer, Err: r.Err,
 	}

@@ -47,7 +47,7 @@ func DescribeHistory(h journal.History) (*JournaledWrite, error) {
 		w.Facts = append(w.Facts, JournaledFact(e))
 	}
 	if end := d.End; end != nil {
-		w.Outcome, w.Evidence, w.ResolvedAt = Outcome(end.Outcome), Evidence(end.Evidence), end.At
+		w.Outcome, w.Evidence, w.ResolvedAt = end.Outcome, end.Evidence, end.At
 		w.Code, w.Answer, w.Note = Code(end.Code), Body(end.Answer), end.Note
 	}
 	return w, nil

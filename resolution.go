@@ -77,25 +77,22 @@ func (e *PendingError) Error() string {
 }
 
 // Evidence is what an outcome rests on.
-type Evidence uint8
+type Evidence = resolve.Evidence
 
 const (
 	// EvidenceNone: nothing is decided.
-	EvidenceNone = Evidence(resolve.ByNothing)
+	EvidenceNone = resolve.ByNothing
 	// EvidenceAnswer: the service answered the write itself.
-	EvidenceAnswer = Evidence(resolve.ByAnswer)
+	EvidenceAnswer = resolve.ByAnswer
 	// EvidenceReplay: the service repeated its stored answer.
-	EvidenceReplay = Evidence(resolve.ByReplay)
+	EvidenceReplay = resolve.ByReplay
 	// EvidenceUnsent: not a byte of it can have arrived.
-	EvidenceUnsent = Evidence(resolve.ByUnsent)
+	EvidenceUnsent = resolve.ByUnsent
 	// EvidenceAccounting: positions, trades, orders and runs add up to it alone.
-	EvidenceAccounting = Evidence(resolve.ByAccounting)
+	EvidenceAccounting = resolve.ByAccounting
 	// EvidenceAcknowledged: somebody has looked, and acknowledged it.
-	EvidenceAcknowledged = Evidence(resolve.ByAcknowledged)
+	EvidenceAcknowledged = resolve.ByAcknowledged
 )
-
-// String returns the evidence in words.
-func (e Evidence) String() string { return resolve.Evidence(e).String() }
 
 // Resolution is what became of a write, and what that rests on.
 type Resolution struct {

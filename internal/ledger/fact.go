@@ -2,15 +2,27 @@ package ledger
 
 import "time"
 
-// Outcome is what is known of the write.
+// Outcome answers the first question about a failed write: did it happen?
 type Outcome uint8
 
-// The outcomes. Unknown is the zero value.
+// The outcomes. Unknown is the zero value, so that a forgotten outcome errs on the safe side.
 const (
-	Unknown Outcome = iota
-	Applied
-	NotApplied
+	Unknown    Outcome = iota // it may have been applied: never take it for a failure
+	Applied                   // the service executed it
+	NotApplied                // it was not executed and never will be
 )
+
+// String returns the outcome in words.
+func (o Outcome) String() string {
+	switch o {
+	case Applied:
+		return "applied"
+	case NotApplied:
+		return "not applied"
+	default:
+		return "unknown"
+	}
+}
 
 // FactKind is what a fact is about.
 type FactKind uint8

@@ -40,9 +40,9 @@ const (
 	Resolve
 )
 
-// Steps are what a caller does, with a comma between two; of an advice that nobody knows, what
+// String returns the steps of a caller, with a comma between two; of an advice that nobody knows, what
 // never harms.
-func (a Advice) Steps() string {
+func (a Advice) String() string {
 	if int(a) >= len(adviceSteps) {
 		a = Never
 	}

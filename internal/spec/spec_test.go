@@ -258,11 +258,11 @@ func TestWhatAddsExposure(t *testing.T) {
 func TestStepsOfAnAdvice(t *testing.T) {
 	seen := map[string]Advice{}
 	for a := Never; a <= Resolve; a++ {
-		before, twice := seen[a.Steps()]
-		assert.NotEmpty(t, a.Steps(), "%d", a)
-		assert.False(t, twice, "%d reads as %d: %s", a, before, a.Steps())
-		seen[a.Steps()] = a
+		before, twice := seen[a.String()]
+		assert.NotEmpty(t, a.String(), "%d", a)
+		assert.False(t, twice, "%d reads as %d: %s", a, before, a.String())
+		seen[a.String()] = a
 	}
-	assert.Equal(t, Never.Steps(), (Resolve + 1).Steps())
-	assert.Equal(t, Never.Steps(), Advice(255).Steps())
+	assert.Equal(t, Never.String(), (Resolve + 1).String())
+	assert.Equal(t, Never.String(), Advice(255).String())
 }
