@@ -24,7 +24,7 @@ type exchanger struct {
 // comes back, before anything else sees it.
 func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question, gate transport.Gate) heard {
 	sent := transport.Request{
-		Method:   r.endpoint.op.method(),
+		Method:   r.endpoint.spec.Method,
 		URL:      r.url,
 		Header:   x.header(r, apiKey, key),
 		Body:     r.body,

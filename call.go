@@ -82,10 +82,10 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 		c = new(call)
 	}
 	c.core, c.outcome, c.ctx = h.core, NotApplied, ctx
-	if c.stopped = checkContext(ctx); c.stopped != nil {
-		c.ctx = context.Background()
+	if ctx == nil {
+		c.ctx, c.stopped = context.Background(), checkContext(nil)
 	}
-	c.request = request{endpoint: e, env: e.env, opts: h.defaults, url: h.core.urls[e], entry: e.spec.Asks.Adds(false), began: time.Now()}
+	c.request = request{endpoint: e, env: e.env, opts: h.defaults, url: h.core.urls[e], entry: e.entry, began: time.Now()}
 	for _, opt := range opts {
 		if opt == nil {
 			c.stopped = errNilOption()
@@ -464,7 +464,7 @@ func (c *call) returnSlot(sent bool) {
 func (c *call) run() {
 	r := runners.Get().(*runner)
 	r.call = c
-	r.shown = *(&http.Request{Method: c.endpoint.op.method(), URL: c.url, Header: noHeader}).WithContext(c.ctx)
+	r.shown = *(&http.Request{Method: c.endpoint.spec.Method, URL: c.url, Header: noHeader}).WithContext(c.ctx)
 	_, _ = r.client.Do(&retryablehttp.Request{Request: &r.shown}) //nolint:bodyclose // attemptOver has none
 	r.call, r.shown = nil, http.Request{}
 	runners.Put(r)
@@ -484,7 +484,7 @@ var runners = sync.Pool{New: func() any {
 	r.client = retryablehttp.Client{
 		HTTPClient:   &http.Client{Transport: r},
 		RetryMax:     math.MaxInt32, // the ledger counts
-		CheckRetry:   func(context.Context, *http.Response, error) (bool, error) { return r.call.mayRetry(), nil },
+		CheckRetry:   func(context.Context, *http.Response, error) (bool, error) { return r.call.again(), nil },
 		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return r.call.backOff() },
 		PrepareRetry: func(*http.Request) error { return r.call.prepare() },
 	}
@@ -516,45 +516,53 @@ func (c *call) attempt() {
 		c.lastCtx = ctx
 	}
 	q := question{endpoint: c.endpoint, env: c.env, result: c.result, fresh: c.opts.recovering, meta: c.facts()}
-	c.last = c.core.exchange(ctx, &c.request, c.apiKey, c.key(), &q, c.gate)
+	c.last = c.core.exchange(ctx, &c.request, c.apiKey, q.meta.Key, &q, c.gate)
 	c.returnSlot(c.last.attempt.Written)
 	if c.write != nil {
 		c.core.driver.SendEnded(c.write.of, c.last.attempt.Received)
 	}
 }
 
-// mayRetry notes what the attempt that has just ended says, and whether to send once more.
-func (c *call) mayRetry() bool {
+// again notes what the attempt that has just ended says, and whether to send once more.
+func (c *call) again() bool {
 	if !c.endpoint.keyless {
 		noteKey(&c.core.breaker, c.apiKey, &c.last)
 	}
-	more := c.again()
+	more := false
+	switch {
+	case c.once:
+		c.judgeOnce()
+	case c.write != nil || c.last.class != ledger.Success:
+		more = c.judge()
+	}
 	if c.lastCtx != nil {
 		c.core.hooks.attemptDone(c.lastCtx, c.describe(), c.attempted())
 	}
 	return more && c.ctx.Err() == nil
 }
 
-// again is the one policy: the ledger of a write, or what is known of a read, says whether an answer allows
-// another send, and how long it waits. A wait that the call would not survive ends it, and is named.
-func (c *call) again() (more bool) {
-	if c.last.class == ledger.Success && c.write == nil {
-		if c.once {
-			c.outcome = Applied
-		}
-		return false
-	}
+// judgeOnce notes what the answer to a request of the driver's says.
+func (c *call) judgeOnce() {
 	said := c.last.said()
-	queued := !c.endpoint.keyless && closeLimit(c.core.limits, c.apiKey.ID(), c.endpoint.class, &c.last.attempt, &said)
+	_ = c.closeLimit(&said)
+	c.outcome = OutcomeOf(c.last.err)
+}
+
+// closeLimit closes the rate limit that a 429 of the service names.
+func (c *call) closeLimit(said *ledger.Answer) bool {
+	return !c.endpoint.keyless && closeLimit(c.core.limits, c.apiKey.ID(), c.endpoint.class, &c.last.attempt, said)
+}
+
+// judge is the one policy: the ledger of a write, or what is known of a read, says whether an answer allows
+// another send, and how long it waits. A wait that the call would not survive ends it, and is named.
+func (c *call) judge() (more bool) {
+	said := c.last.said()
+	queued := c.closeLimit(&said)
 	var wait, named time.Duration // named: of a call that gives up
-	switch {
-	case c.once:
-		c.outcome = OutcomeOf(c.last.err)
-		return false
-	case c.write != nil:
+	if c.write != nil {
 		wait, named, more = c.write.hear(&c.last, said)
 		c.outcome = c.write.of.Ledger.Outcome()
-	default:
+	} else {
 		wait, named, more = rereads(&c.last, said.RetryAfter, c.opts.bounds(), c.sends)
 	}
 	if more && c.outlives(wait) {
@@ -625,17 +633,21 @@ func (c *call) prepare() error {
 	return c.stopped
 }
 
-// end turns what the call has come to into its result or its error.
+// end turns what the call has come to into its result or its error: why the call stopped, how its last attempt
+// failed, and what resolving a write came to.
 func (c *call) end() error {
 	if c.opts.meta != nil {
 		m := c.meta()
 		m.Intent, m.Settled = c.intentID(), c.settled()
 		*c.opts.meta = m
 	}
-	err := c.failure()
-	if err == nil || errors.Is(err, ErrLate) {
-		if unreadable := c.read(); unreadable != nil {
-			err = unreadable
+	err := joined(c.stopped, c.last.err)
+	if c.write != nil {
+		err = joined(err, c.write.found)
+	}
+	if late := err != nil && errors.Is(err, ErrLate); (late || err == nil) && c.result != nil && !c.last.decoded {
+		if wrong := wire.Unmarshal(c.last.attempt.Body, c.result); wrong != nil {
+			err = &DecodeError{Meta: c.meta(), Err: wrong}
 		}
 	}
 	if err != nil {
@@ -645,51 +657,29 @@ func (c *call) end() error {
 	return err
 }
 
-// failure joins why the call stopped, how its last attempt failed, and what
-// resolving it came to.
-func (c *call) failure() error {
-	err := c.stopped
-	for _, more := range [...]error{c.last.err, c.found()} {
-		switch {
-		case more == nil:
-		case err == nil:
-			err = more
-		default:
-			err = fmt.Errorf("%w: %w", err, more)
-		}
+// joined is an error and one more; either may be nil.
+func joined(err, more error) error {
+	switch {
+	case more == nil:
+		return err
+	case err == nil:
+		return more
+	default:
+		return fmt.Errorf("%w: %w", err, more)
 	}
-	return err
-}
-
-// found is what resolving a write came to, beside the answer.
-func (c *call) found() error {
-	if c.write == nil {
-		return nil
-	}
-	return c.write.found
 }
 
 // settled reports whether the last answer is the service's, and is what the call came to.
 func (c *call) settled() bool {
+	w := c.write
 	switch {
-	case c.stopped != nil, c.found() != nil && !errors.Is(c.found(), ErrLate):
+	case c.stopped != nil, w != nil && w.found != nil && !errors.Is(w.found, ErrLate):
 		return false
 	case c.last.class == ledger.Success:
-		return c.write == nil || c.outcome == Applied
+		return w == nil || c.outcome == Applied
 	default:
-		return c.last.refusal != nil && (c.outcome == NotApplied || c.write != nil && c.write.forget) // of an earlier use of its key nothing is known
+		return c.last.refusal != nil && (c.outcome == NotApplied || w != nil && w.forget) // of an earlier use of its key nothing is known
 	}
-}
-
-// read decodes the answer of a call that succeeded.
-func (c *call) read() error {
-	if c.result == nil || c.last.decoded {
-		return nil
-	}
-	if err := wire.Unmarshal(c.last.attempt.Body, c.result); err != nil {
-		return &DecodeError{Meta: c.meta(), Err: err}
-	}
-	return nil
 }
 
 // carryOutcome puts the call's outcome into the error, and around it where it is a
@@ -713,23 +703,14 @@ func (c *call) carryOutcome(err error) error {
 // saw shows the client's books what a read of an account saw.
 func (c *call) saw(what any) { sees(c.core.books, bookOf(c.env, c.account), &c.last.attempt, what) }
 
-// key is the idempotency key of the next send, or the last; empty where there is none.
-func (c *call) key() Key {
-	switch {
-	case c.write != nil:
-		return c.write.key()
-	case c.once: // a request of the driver
-		return c.opts.key.given
-	default:
-		return ""
-	}
-}
-
 // facts are what the call knows before there is an answer.
 func (c *call) facts() Meta {
-	m := Meta{Operation: c.endpoint.op, Key: c.key(), Attempts: c.sends}
+	m := Meta{Operation: c.endpoint.op, Attempts: c.sends}
+	if c.once {
+		m.Key = c.opts.key.given
+	}
 	if w := c.write; w != nil && w.of != nil {
-		m.Unjournaled = w.of.Unjournaled
+		m.Key, m.Unjournaled = w.key(), w.of.Unjournaled
 	}
 	return m
 }
@@ -773,7 +754,7 @@ func (c *call) describe() Call {
 		Write:       c.endpoint.write,
 		Entry:       c.entry,
 		Intent:      c.intentID(),
-		Key:         c.key(),
+		Key:         c.facts().Key,
 		Tag:         c.opts.tag,
 		Body:        c.body,
 	}

@@ -2,7 +2,6 @@ package trading
 
 import (
 	"net/url"
-	"strings"
 
 	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/ratelimit"
@@ -17,17 +16,13 @@ type Operation string
 // description leaves out.
 const OpOpenAPI Operation = "GET /openapi.json"
 
-func (o Operation) method() string {
-	method, _, _ := strings.Cut(string(o), " ")
-	return method
-}
-
 // endpoint is what the client has to know of an operation to send it.
 type endpoint struct {
 	op      Operation
 	keyless bool        // the key never goes there
 	env     Environment // whose key it takes; empty for either
 	write   bool        // changes the account, so every failure carries an outcome
+	entry   bool        // a write that can add exposure, unless its order only reduces
 	trades  bool        // a write that can trade
 	pro     bool        // it begins a run
 	levels  bool        // a live write of trigger levels
@@ -42,7 +37,7 @@ var endpoints = func() map[Operation]*endpoint {
 	all := map[Operation]*endpoint{}
 	for _, o := range spec.Operations() {
 		op := Operation(o.Method + " " + o.Path)
-		all[op] = &endpoint{op, o.Keyless, Environment(o.Env), o.Write, o.Asks.Trades(), o.Asks == spec.AsksRun, o.Asks == spec.AsksLevels && o.Env == string(EnvLive), o.Class, o.MaxBody, &o}
+		all[op] = &endpoint{op, o.Keyless, Environment(o.Env), o.Write, o.Asks.Adds(false), o.Asks.Trades(), o.Asks == spec.AsksRun, o.Asks == spec.AsksLevels && o.Env == string(EnvLive), o.Class, o.MaxBody, &o}
 	}
 	return all
 }()

@@ -77,8 +77,8 @@ func (a *Account) begin(ctx context.Context, op Operation, opts []CallOption) *c
 	}
 	c := a.caller.begin(ctx, endpointOf(op), opts)
 	c.account = a.id
-	if c.stopped == nil {
-		c.stopped = local(EnvLive, check.ID("account", string(a.id)))
+	if f := check.ID("account", string(a.id)); f != nil && c.stopped == nil {
+		c.stopped = local(EnvLive, f)
 	}
 	return c
 }

@@ -17,11 +17,6 @@ type needs struct {
 
 func (n *needs) all() []ratelimit.Need { return n.of[:n.n] }
 
-func (n *needs) add(b ratelimit.Bucket, reserve int) {
-	n.of[n.n] = ratelimit.Need{Bucket: b, Reserve: reserve}
-	n.n++
-}
-
 // share is the part of the same buckets that recovery may hold: a third.
 func (n *needs) share() needs {
 	third := *n
@@ -38,13 +33,16 @@ func (n *needs) names() [2]string {
 
 // needs returns what a needs by the limits of now. The lock is held.
 func (l *Limiter) needs(a *Request) (n needs) {
+	add := func(name string, limit int) {
+		b := l.bucket(name, limit)
+		n.of[n.n] = ratelimit.Need{Bucket: b, Reserve: l.reserve(a.Priority, b.Limit)}
+		n.n++
+	}
 	if a.Key != "" {
-		b := l.bucket(a.Key, l.cfg.PerKey)
-		n.add(b, l.reserve(a.Priority, b.Limit))
+		add(a.Key, l.cfg.PerKey)
 	}
 	if a.Class != "" {
-		b := l.bucket(l.names[a.Class], l.cfg.Classes[a.Class])
-		n.add(b, l.reserve(a.Priority, b.Limit))
+		add(l.names[a.Class], l.cfg.Classes[a.Class])
 	}
 	return n
 }

@@ -33,7 +33,7 @@ func (r *registry) take(e *Write) (taker *Write) {
 }
 
 func (r *registry) setName(e *Write) {
-	if e.Name == "" || slices.Contains(r.names[e.Name], e) {
+	if slices.Contains(r.names[e.Name], e) {
 		return
 	}
 	if r.names == nil {
@@ -63,7 +63,9 @@ func (r *registry) add(e *Write) bool {
 		return false
 	}
 	e.open = true
-	r.setName(e)
+	if e.Name != "" {
+		r.setName(e)
+	}
 	r.byID[e.Intent.ID] = e
 	r.all = append(r.all, e)
 	for _, p := range e.shows() {
@@ -104,11 +106,15 @@ func (r *registry) doubtedBeside(e *Write) (beside []*Write) {
 func (r *registry) remove(e *Write) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.dropName(e)
+	if e.Name != "" {
+		r.dropName(e)
+	}
 	if !e.open {
 		return
 	}
-	r.setDoubted(e, false)
+	if e.doubted {
+		r.setDoubted(e, false)
+	}
 	e.open = false
 	delete(r.byID, e.Intent.ID)
 	r.all = without(r.all, e)
