@@ -21,7 +21,7 @@ import (
 
 // attempt is how one send ended, without secrets.
 type attempt struct {
-	transport.Answer
+	transport.Exchanged
 	key    Key
 	stored bool // the answer is the journal's
 }
@@ -53,7 +53,7 @@ func (a *attempt) limitEnds() time.Duration {
 // heard is what an attempt says.
 type heard struct {
 	attempt attempt
-	verdict verdict.Verdict // of an answer that came
+	verdict verdict.Ruling // of an answer that came
 	refusal *Error          // what has the shape of the service's no; nil otherwise
 	err     error           // nil after a success
 	class   ledger.Class
@@ -84,7 +84,7 @@ func (q *question) read(a attempt) heard {
 		h.err = &TransportError{Meta: q.metaOf(&a), Written: true, Err: a.Err}
 		return h
 	}
-	judged := verdict.Answer{Operation: q.endpoint.spec, Env: string(q.env), Status: a.Status, Replayed: a.replayed()}
+	judged := verdict.Seen{Operation: q.endpoint.spec, Env: string(q.env), Status: a.Status, Replayed: a.replayed()}
 	reason := "not JSON"
 	if q.fresh && transport.Aged(a.Header) {
 		reason = "an answer that a cache has kept"

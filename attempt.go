@@ -36,9 +36,9 @@ func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key
 	}
 	a := attempt{key: key}
 	if r.alone {
-		a.Answer = x.transport.SendAlone(ctx, &sent)
+		a.Exchanged = x.transport.SendAlone(ctx, &sent)
 	} else {
-		a.Answer = x.transport.Send(ctx, &sent)
+		a.Exchanged = x.transport.Send(ctx, &sent)
 	}
 	a.Header, a.Body = x.scrubber.Header(a.Header), x.scrubber.Bytes(a.Body)
 	if a.Err != nil {

@@ -430,7 +430,7 @@ func (c *call) takeSlot() error {
 	if c.endpoint.keyless {
 		return nil
 	}
-	needs := limiter.Request{
+	needs := limiter.Ask{
 		Key:      c.apiKey.ID(),
 		Class:    c.endpoint.class,
 		Priority: c.priority(),

@@ -87,7 +87,7 @@ func (w *writing) sameKey(id string) error {
 }
 
 // bound says until when a place in the rate limits is of use.
-func (w *writing) bound(needs *limiter.Request, first bool) {
+func (w *writing) bound(needs *limiter.Ask, first bool) {
 	if ttl := w.opts.ttlOf(w.entry); ttl == 0 && first { // it may be sent once, but not wait
 		needs.FailFast = true
 	} else {

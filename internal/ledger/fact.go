@@ -123,7 +123,7 @@ type Answer struct {
 	// the same way.
 	Confirm bool `json:"q,omitempty"`
 	// Advice is what the refusal asks for.
-	Advice Advice `json:"d,omitempty"`
+	Advice Resend `json:"d,omitempty"`
 	// Price means that a fresh price is missing, which passes by itself.
 	Price bool `json:"p,omitempty"`
 	// InFront means that the request was refused before its idempotency key was
@@ -133,13 +133,13 @@ type Answer struct {
 	RetryAfter time.Duration `json:"w,omitempty"`
 }
 
-// Advice is what a refusal asks for, as far as sending goes.
-type Advice uint8
+// Resend is what a refusal asks for, as far as sending goes.
+type Resend uint8
 
 // The kinds of advice.
 const (
 	// End: sending the same again does not help.
-	End Advice = iota
+	End Resend = iota
 	// SameKey: nothing is stored, so the same bytes may go again under the same key.
 	SameKey
 	// NewKey: the refusal is stored, so the same bytes need another key.

@@ -28,7 +28,7 @@ func at(mono time.Duration) Instant {
 	return Instant{Wall: wallStart.Add(mono), Mono: mono, Service: wholeSecond(mono)}
 }
 
-func refusal(code string, status int, says Outcome, advice Advice) Answer {
+func refusal(code string, status int, says Outcome, advice Resend) Answer {
 	return Answer{Class: Refusal, Code: code, Status: status, Says: says, Advice: advice}
 }
 

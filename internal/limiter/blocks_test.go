@@ -32,7 +32,7 @@ func TestBlock(t *testing.T) {
 		for _, off := range []bool{false, true} {
 			t.Run(row.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					l := newLimiter(t, func(c *Config) { c.Off = off })
+					l := newLimiter(t, func(c *Limits) { c.Off = off })
 					slot, err := l.Take(t.Context(), asking(ratelimit.Exit, "closes"))
 					require.NoError(t, err)
 					row.block(l, row.d)
@@ -40,7 +40,7 @@ func TestBlock(t *testing.T) {
 					assert.Equal(t, row.close, l.Closed(testKey, "closes"))
 					assert.Equal(t, row.read, l.Closed(testKey, ""))
 					for _, waits := range []struct {
-						request *Request
+						request *Ask
 						want    bool
 					}{{asking(ratelimit.Exit, "closes"), row.close}, {asking(ratelimit.Read, ""), row.read}} {
 						_, err := l.Take(t.Context(), failFast(waits.request))

@@ -32,7 +32,7 @@ func (n *needs) names() [2]string {
 }
 
 // needs returns what a needs by the limits of now. The lock is held.
-func (l *Limiter) needs(a *Request) (n needs) {
+func (l *Limiter) needs(a *Ask) (n needs) {
 	add := func(name string, limit int) {
 		b := l.bucket(name, limit)
 		n.of[n.n] = ratelimit.Need{Bucket: b, Reserve: l.reserve(a.Priority, b.Limit)}

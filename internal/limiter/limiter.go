@@ -1,7 +1,7 @@
 // Package limiter keeps requests within rate limits: it counts slots in a store,
 // serves requests by priority, and lets them wait in a queue.
 //
-// It knows nothing of the client. A request says in a [Request] what it needs; [Limiter.Take]
+// It knows nothing of the client. A request says in an [Ask] what it needs; [Limiter.Take]
 // returns a [Slot] for it, and [Limiter.Return] ends the slot.
 package limiter
 
@@ -33,8 +33,8 @@ func (f *Full) Error() string {
 	return fmt.Sprintf("rate limit %s has no room for %s", f.Bucket, f.Wait)
 }
 
-// Config is fixed for the life of a limiter.
-type Config struct {
+// Limits is fixed for the life of a limiter.
+type Limits struct {
 	// Store counts the slots; nil counts in this limiter alone. One that is not a
 	// [ratelimit.MemoryStore] may be slow and may fail.
 	Store ratelimit.Store
@@ -53,8 +53,8 @@ type Config struct {
 	Log func(call string, err error)
 }
 
-// Request is what a request needs.
-type Request struct {
+// Ask is what a request needs.
+type Ask struct {
 	// Key is the name of the API key's bucket; empty if the request has no key.
 	Key string
 	// Class is the class of a write; empty if it has none.
@@ -93,7 +93,7 @@ const (
 
 // Limiter is safe for concurrent use.
 type Limiter struct {
-	cfg    Config
+	cfg    Limits
 	names  map[string]string      // of the classes' buckets
 	near   *ratelimit.MemoryStore // counts in this process; nil if nothing is counted
 	remote *remote                // the program's store, where it is another; nil otherwise
@@ -116,7 +116,7 @@ type Limiter struct {
 }
 
 // New returns a limiter. Close ends it.
-func New(cfg Config) *Limiter {
+func New(cfg Limits) *Limiter {
 	l := &Limiter{
 		cfg:    cfg,
 		names:  make(map[string]string, len(cfg.Classes)),

@@ -25,7 +25,7 @@ func newMeter() *meter { return &meter{arrivals: map[string][]time.Time{}, most:
 
 // request takes a slot, arrives somewhere between its slot and its answer, and returns
 // the slot.
-func (m *meter) request(ctx context.Context, l *Limiter, a *Request) error {
+func (m *meter) request(ctx context.Context, l *Limiter, a *Ask) error {
 	slot, err := l.Take(ctx, a)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func TestOverload(t *testing.T) {
 		var work sync.WaitGroup
 		for _, load := range []struct {
 			callers int
-			request *Request
+			request *Ask
 		}{{60, asking(ratelimit.Read, "")}, {20, asking(ratelimit.Entry, "market-orders")}, {20, asking(ratelimit.Recovery, "market-orders")}} {
 			for range load.callers {
 				work.Go(func() { every(ctx, time.Second, func() { _ = m.request(ctx, l, load.request) }) })

@@ -27,7 +27,7 @@ type asker struct {
 	leaves  time.Duration // it does not wait longer than until then
 	takes   time.Duration // from its slot to its answer
 	sent    bool
-	request Request
+	request Ask
 	buckets []string
 }
 
@@ -187,7 +187,7 @@ func schedule(random *rand.Rand) []*asker {
 		if random.IntN(20) == 0 {
 			a.takes = some(2 * time.Minute)
 		}
-		a.request = Request{Key: []string{"key/1", "key/2"}[random.IntN(2)], Hold: time.Minute}
+		a.request = Ask{Key: []string{"key/1", "key/2"}[random.IntN(2)], Hold: time.Minute}
 		a.buckets = []string{a.request.Key}
 		switch random.IntN(6) {
 		case 0:
@@ -222,7 +222,7 @@ func TestTheQueueServesWhomItsModelServes(t *testing.T) {
 	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 17))
-			cfg := Config{
+			cfg := Limits{
 				PerKey: 12 + random.IntN(20), ReservePct: 20,
 				Classes: map[string]int{"orders": 8, "closes": 1 + random.IntN(6)},
 			}

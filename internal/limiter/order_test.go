@@ -116,7 +116,7 @@ func (p *program) now() time.Duration { return time.Since(p.began) }
 
 // take makes a request, which is cancelled at some time.
 func (p *program) take(random *rand.Rand, priority ratelimit.Priority, class string, patience time.Duration) {
-	a := &Request{Key: testKey, Class: class, Priority: priority, Hold: time.Second}
+	a := &Ask{Key: testKey, Class: class, Priority: priority, Hold: time.Second}
 	if random.IntN(3) == 0 {
 		a.Until = time.Now().Add(patience)
 	}
@@ -270,7 +270,7 @@ func TestTheOrderOfTheQueue(t *testing.T) {
 		for seed := range seeds {
 			synctest.Test(t, func(t *testing.T) {
 				p := &program{began: time.Now()}
-				c := config(func(c *Config) { c.ReservePct = 25 })
+				c := config(func(c *Limits) { c.ReservePct = 25 })
 				if shared {
 					p.store = &moody{MemoryStore: ratelimit.NewMemoryStore()}
 					c.Store = p.store

@@ -19,7 +19,7 @@ type queue struct {
 func (q *queue) needs(bucket string) bool { return q.buckets[0] == bucket || q.buckets[1] == bucket }
 
 type waiter struct {
-	request Request
+	request Ask
 	until   time.Time // when a slot is of no use any more; zero if never
 
 	number  uint64
@@ -35,7 +35,7 @@ type waiter struct {
 }
 
 // join puts a waiter into its queue. The lock is held.
-func (l *Limiter) join(ctx context.Context, a *Request) *waiter {
+func (l *Limiter) join(ctx context.Context, a *Ask) *waiter {
 	w := &waiter{request: *a, until: a.Until, served: make(chan struct{}), short: make(chan struct{})}
 	if deadline, ok := ctx.Deadline(); ok && (w.until.IsZero() || deadline.Before(w.until)) {
 		w.until = deadline

@@ -116,7 +116,7 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, 
 	var mu sync.Mutex
 	var sent []time.Time
 	longest := time.Duration(0)
-	send := func(l *Limiter, a *Request) {
+	send := func(l *Limiter, a *Ask) {
 		slot, err := l.Take(ctx, a)
 		if err != nil {
 			return
@@ -139,7 +139,7 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, 
 					if processes > unknownSharers { // of more than it would take for it, it has to hear
 						time.Sleep(55 * time.Second)
 					}
-					send(l, &Request{Key: testKey, Priority: ratelimit.Read, Hold: time.Second})
+					send(l, &Ask{Key: testKey, Priority: ratelimit.Read, Hold: time.Second})
 					time.Sleep(time.Until(store.began.Add(91 * time.Second)))
 				}
 				for ctx.Err() == nil {
@@ -147,7 +147,7 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, 
 					if random.IntN(3) == 0 {
 						priority = ratelimit.Entry
 					}
-					send(l, &Request{Key: testKey, Priority: priority, Hold: time.Second})
+					send(l, &Ask{Key: testKey, Priority: priority, Hold: time.Second})
 				}
 			})
 		}
@@ -157,7 +157,7 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, 
 			}
 			for ctx.Err() == nil {
 				began := time.Now()
-				send(l, &Request{Key: testKey, Class: "closes", Priority: ratelimit.Close, Hold: time.Second})
+				send(l, &Ask{Key: testKey, Class: "closes", Priority: ratelimit.Close, Hold: time.Second})
 				if ctx.Err() == nil {
 					mu.Lock()
 					longest = max(longest, time.Since(began))

@@ -11,7 +11,7 @@ import (
 // Take returns a slot, at once if there is room and nobody waits. Its error is a
 // [*Full] if the wait would outlive a.Until or the context's deadline, or a fails
 // fast; the context's if that ends first; or [ErrClosed].
-func (l *Limiter) Take(ctx context.Context, a *Request) (Slot, error) {
+func (l *Limiter) Take(ctx context.Context, a *Ask) (Slot, error) {
 	if a.Class != "" && l.names[a.Class] == "" {
 		return Slot{}, fmt.Errorf("limiter: the class %q has no limit", a.Class)
 	}
@@ -82,7 +82,7 @@ func (l *Limiter) tell(do func()) {
 
 // tryNear takes a slot that is counted in this process, or returns what is full. The
 // lock is held.
-func (l *Limiter) tryNear(a *Request) (Slot, verdict) {
+func (l *Limiter) tryNear(a *Ask) (Slot, verdict) {
 	slot := Slot{needs: l.needs(a)}
 	if closed := l.tryClosed(&slot.needs); closed.Wait > 0 {
 		return Slot{}, closed
@@ -103,7 +103,7 @@ func (l *Limiter) tryNear(a *Request) (Slot, verdict) {
 
 // takeHere takes a slot that this process counts: all that there are, or its part beside others whose
 // store is away. The lock is held.
-func (l *Limiter) takeHere(a *Request, slot *Slot) verdict {
+func (l *Limiter) takeHere(a *Ask, slot *Slot) verdict {
 	if l.remote != nil {
 		if !l.remote.available() {
 			l.goneAway()

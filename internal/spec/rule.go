@@ -9,16 +9,16 @@ type Rule struct {
 	Env     string // where the rule holds; empty for both
 	Kind    string // the family that the code belongs to, if any
 	Advice  Advice
-	Outcome Outcome
+	Outcome Says
 	Meaning string
 }
 
-// Outcome is what a code says of a write about which nothing was in doubt before.
-type Outcome uint8
+// Says is what a code says of a write about which nothing was in doubt before.
+type Says uint8
 
 // The outcomes.
 const (
-	NotApplied Outcome = iota
+	NotApplied Says = iota
 	// IfConfirmed: the request was turned away before its route, as something in front
 	// turns requests away too.
 	IfConfirmed

@@ -57,7 +57,7 @@ func takeBack(t *testing.T, renewed, leaves bool) {
 	gate.by.Store(time.Now().Add(lasts).UnixNano())
 	r.Gate, r.Timeout = gate, attempt
 	began := time.Now()
-	ended := make(chan Answer, 1)
+	ended := make(chan Exchanged, 1)
 	ctx, leave := context.WithCancel(context.Background())
 	defer leave()
 	go func() { ended <- tr.Send(ctx, r) }()

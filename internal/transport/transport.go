@@ -141,8 +141,8 @@ type Request struct {
 // reads the body.
 type Gate interface{ MayLeave() error }
 
-// Answer is how one attempt ended.
-type Answer struct {
+// Exchanged is how one attempt ended.
+type Exchanged struct {
 	// Sent is when it began, Received when it ended.
 	Sent, Received time.Time
 	// Status is the HTTP status; 0 without an answer.
@@ -164,8 +164,8 @@ var ErrTimeout = fmt.Errorf("the attempt timed out: %w", context.DeadlineExceede
 // Send sends the request once. It returns after the whole answer, a broken
 // connection, or the end of ctx. A kept connection to which nothing could be
 // written is replaced by another.
-func (t *Transport) Send(ctx context.Context, r *Request) Answer {
-	a := Answer{Sent: time.Now()}
+func (t *Transport) Send(ctx context.Context, r *Request) Exchanged {
+	a := Exchanged{Sent: time.Now()}
 	ctx, stop := r.within(ctx)
 	defer stop()
 	for t.exchange(ctx, stop, r, &a) { // as often as there are kept connections
@@ -183,7 +183,7 @@ func (r *Request) within(ctx context.Context) (context.Context, context.CancelFu
 
 // SendAlone is [Transport.Send] over a connection that nothing else uses, where the
 // connections are the client's own.
-func (t *Transport) SendAlone(ctx context.Context, r *Request) Answer {
+func (t *Transport) SendAlone(ctx context.Context, r *Request) Exchanged {
 	pool, own := t.current().(*http.Transport)
 	if t.given != nil || !own {
 		return t.Send(ctx, r)
@@ -196,7 +196,7 @@ func (t *Transport) SendAlone(ctx context.Context, r *Request) Answer {
 
 // exchange sends the request over one connection and reads the whole answer. It asks
 // for another connection if nothing could be written to this one.
-func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Request, a *Answer) (another bool) {
+func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Request, a *Exchanged) (another bool) {
 	body := newSentBody(r, t.traced, stop)
 	defer body.watch.end()
 	sent := body.load(ctx, r)

@@ -312,7 +312,7 @@ func TestATransportOfTheProgram(t *testing.T) {
 				return &http.Response{StatusCode: 200, ContentLength: 2, Body: io.NopCloser(strings.NewReader("ok"))}, nil
 			}))
 			defer tr.Close()
-			for _, send := range []func(context.Context, *Request) Answer{tr.Send, tr.SendAlone} {
+			for _, send := range []func(context.Context, *Request) Exchanged{tr.Send, tr.SendAlone} {
 				a := send(t.Context(), write("http://here", row.body))
 				assert.Equal(t, row.written, a.Written)
 				require.ErrorIs(t, a.Err, row.err)

@@ -43,8 +43,8 @@ var proofs = [...]struct {
 // String returns the proof in the words of the documentation.
 func (p Proof) String() string { return proofs[p].words }
 
-// Row is a row of the table: the first that an answer fits into judges it.
-type Row struct {
+// Line is a row of the table: the first that an answer fits into judges it.
+type Line struct {
 	Status, Body, Code string
 	Fresh, Replayed    Proof
 
@@ -52,7 +52,7 @@ type Row struct {
 }
 
 // rows is the table.
-var rows = [...]Row{
+var rows = [...]Line{
 	{"2xx", "a success", "", Ran, Ran, func(c candidate) bool { return !c.refusal && c.isSuccess() }},
 	{"3xx", "any", "", Unclear, Unclear, func(c candidate) bool { return c.Status/100 == 3 }},
 	{"5xx", "an error", "says that nothing was placed", DidNotRun, Unclear,
@@ -71,4 +71,4 @@ var rows = [...]Row{
 }
 
 // Rows returns the table.
-func Rows() []Row { return slices.Clone(rows[:]) }
+func Rows() []Line { return slices.Clone(rows[:]) }

@@ -14,8 +14,8 @@ import (
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
-// Answer is what is judged.
-type Answer struct {
+// Seen is what is judged.
+type Seen struct {
 	Operation *spec.Operation
 	Env       string // whose key the request had
 	Status    int
@@ -24,8 +24,8 @@ type Answer struct {
 	Shape     wire.Shape
 }
 
-// Verdict is whose an answer is, and what it proves.
-type Verdict struct {
+// Ruling is whose an answer is, and what it proves.
+type Ruling struct {
 	Proof Proof
 	// Refusal means that it has the shape of the service's errors, Documented also that the
 	// contract gives the operation this code with this status.
@@ -35,8 +35,8 @@ type Verdict struct {
 }
 
 // Of judges an answer.
-func Of(a Answer) (v Verdict) {
-	c := candidate{Answer: a}
+func Of(a Seen) (v Ruling) {
+	c := candidate{Seen: a}
 	if v.Refusal = a.isError(); v.Refusal {
 		c.refusal, c.documented = true, a.Operation.Documents(a.Shape.Error, a.Status)
 		c.rule = spec.RuleFor(a.Shape.Error, a.Status, a.Env)
@@ -56,14 +56,14 @@ func Of(a Answer) (v Verdict) {
 
 // candidate is an answer as the table looks at it.
 type candidate struct {
-	Answer
+	Seen
 	refusal, documented bool
 	rule                spec.Rule
 }
 
 // gives reports whether the contract gives the operation this code with this status, and
 // what its rule says of a write.
-func (c candidate) gives(o spec.Outcome) bool { return c.documented && c.rule.Outcome == o }
+func (c candidate) gives(o spec.Says) bool { return c.documented && c.rule.Outcome == o }
 
 // said is the answer as the ledger notes it.
 func (c candidate) said(p Proof) ledger.Answer {
@@ -83,7 +83,7 @@ func (c candidate) said(p Proof) ledger.Answer {
 	return said
 }
 
-var advices = map[spec.Advice]ledger.Advice{
+var advices = map[spec.Advice]ledger.Resend{
 	spec.SameKey: ledger.SameKey,
 	spec.NewKey:  ledger.NewKey,
 	spec.Wait:    ledger.WaitFirst,
@@ -92,7 +92,7 @@ var advices = map[spec.Advice]ledger.Advice{
 // isError reports whether an answer has the shape of the service's errors: an object with
 // the strings error and message, and with neither ok nor success. A write's has the status
 // of an error too: a refusal with a 2xx is yes and no at once.
-func (a Answer) isError() bool {
+func (a Seen) isError() bool {
 	s := &a.Shape
 	return a.JSON && (a.Status >= 400 || !a.Operation.Write) && s.HasError && s.HasMessage && !s.HasOK && !s.HasSuccess && isCode(s.Error)
 }
@@ -110,7 +110,7 @@ func isCode(text string) bool {
 // isSuccess reports whether an answer has the shape of the service's success: for a write
 // the member that says so on a 2xx, for a read any 2xx without error, for health also the
 // 503 by which it says that trading is not safe.
-func (a Answer) isSuccess() bool {
+func (a Seen) isSuccess() bool {
 	s, ok := &a.Shape, a.Status/100 == 2
 	switch o := a.Operation; {
 	case !a.JSON:

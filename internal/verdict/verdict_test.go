@@ -30,9 +30,9 @@ func operation(t *testing.T, name string) *spec.Operation {
 }
 
 // judge is the verdict on an answer to a live operation.
-func judge(o *spec.Operation, status int, replayed bool, body string) Verdict {
+func judge(o *spec.Operation, status int, replayed bool, body string) Ruling {
 	shape, err := wire.Envelope([]byte(body))
-	return Of(Answer{Operation: o, Env: "live", Status: status, Replayed: replayed, JSON: err == nil, Shape: shape})
+	return Of(Seen{Operation: o, Env: "live", Status: status, Replayed: replayed, JSON: err == nil, Shape: shape})
 }
 
 func refusal(code string) string { return fmt.Sprintf(`{"error":%q,"message":"no"}`, code) }
@@ -88,7 +88,7 @@ func TestOf(t *testing.T) {
 		assert.Equal(t, row.fresh, judge(o, row.status, false, row.body).Proof, row.name)
 		assert.Equal(t, row.replayed, judge(o, row.status, true, row.body).Proof, "%s, replayed", row.name)
 	}
-	assert.Equal(t, Ran, Of(Answer{Operation: operation(t, "POST /sandbox/orders"), Env: "sandbox", Status: 200, JSON: true, Shape: wire.Shape{Object: true, OK: true}}).Proof)
+	assert.Equal(t, Ran, Of(Seen{Operation: operation(t, "POST /sandbox/orders"), Env: "sandbox", Status: 200, JSON: true, Shape: wire.Shape{Object: true, OK: true}}).Proof)
 }
 
 // The contract's own codes are made as the table takes codes to be made.

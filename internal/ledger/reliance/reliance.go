@@ -12,8 +12,8 @@ import (
 	"github.com/tradingapi/trading-go/profile"
 )
 
-// Row is an assumption, by the experiment that shows whether it holds.
-type Row struct {
+// Assumption is an assumption, by the experiment that shows whether it holds.
+type Assumption struct {
 	Experiment string // its number in package observe
 	// Falls is what the client does where another verdict than first was seen.
 	Falls string
@@ -23,7 +23,7 @@ type Row struct {
 }
 
 // Rows are all assumptions.
-var Rows = []Row{
+var Rows = []Assumption{
 	{"A1", "no fence counts, and no question for the stored answer: looks alone", func(w *Withdrawn, _ profile.Verdict, _ *profile.Measured) { w.Fence, w.Probe = true, true }},
 	{"A1e", "no question for the stored answer, and an entry is sent once", func(w *Withdrawn, _ profile.Verdict, _ *profile.Measured) { w.Resend, w.Probe = true, true }},
 	{"A2", "no fence counts: looks alone", func(w *Withdrawn, _ profile.Verdict, _ *profile.Measured) { w.Fence = true }},
