@@ -54,8 +54,8 @@ func (a *attempt) limitEnds() time.Duration {
 type heard struct {
 	attempt attempt
 	verdict verdict.Ruling // of an answer that came
-	refusal *Error          // what has the shape of the service's no; nil otherwise
-	err     error           // nil after a success
+	refusal *Error         // what has the shape of the service's no; nil otherwise
+	err     error          // nil after a success
 	class   ledger.Class
 	decoded bool // the result holds the answer
 }
@@ -130,7 +130,7 @@ func (q *question) metaOf(a *attempt) Meta {
 }
 
 // rateLimitOf is what the headers of an answer say of its key's limit.
-func rateLimitOf(of transport.RateLimit) RateLimit {
+func rateLimitOf(of transport.LimitSaid) RateLimit {
 	l := RateLimit{Limit: of.Limit}
 	if of.Remaining >= 0 {
 		l.Remaining = Some(of.Remaining)
@@ -207,7 +207,7 @@ func (h *heard) answer(said ledger.Answer, result wire.Value) resolve.Answer {
 
 // rereads is the policy of a read, which does no harm: whether it is sent again, after how long a wait, and
 // how long a call that gives up would have waited.
-func rereads(h *heard, asked time.Duration, r ledger.Retry, sends int) (wait, named time.Duration, more bool) {
+func rereads(h *heard, asked time.Duration, r ledger.Bounds, sends int) (wait, named time.Duration, more bool) {
 	_, busy := h.attempt.askedToWait()
 	switch {
 	case h.refusal != nil:

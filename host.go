@@ -87,7 +87,10 @@ func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared,
 	if !e.spec.Fixed() {
 		call.aimAtAccount("")
 	}
-	return prepared{call}, call.passOnce()
+	if err := call.passOnce(); err != nil {
+		return nil, err
+	}
+	return prepared{call}, nil
 }
 
 // prepared is a request of the driver's.
@@ -100,7 +103,7 @@ func (p prepared) Drop() { p.returnSlot(false) }
 func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer {
 	p.ctx, p.gate = ctx, gate
 	if p.core.lease.Leaser != nil && p.endpoint.write {
-		p.gate = leasedGate{p.call, gate}
+		p.gate = leasedGate{&p.core.lease, p.env, p.account, gate}
 	}
 	p.start()
 	p.run()
@@ -111,20 +114,22 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer 
 
 // leasedGate judges what the driver sends of a write.
 type leasedGate struct {
-	of    *call
-	inner transport.Gate // nil for none
+	*lease
+	env     Environment
+	account AccountID
+	inner   transport.Gate // nil for none
 }
 
 // MayLeave implements [transport.Gate].
 func (g leasedGate) MayLeave() error {
-	if err := g.of.core.lease.allows(g.of.env, g.of.account, false); err != nil || g.inner == nil {
+	if err := g.allows(g.env, g.account, false); err != nil || g.inner == nil {
 		return err
 	}
 	return g.inner.MayLeave()
 }
 
 // LeaveBy implements [transport.Leaser].
-func (g leasedGate) LeaveBy() time.Time { return g.of.core.lease.leaveBy() }
+func (g leasedGate) LeaveBy() time.Time { return g.leaveBy() }
 
 func (h host) SetLevels(ctx context.Context, of *resolve.Intent, wanted resolve.Levels) error {
 	opts := defaultCallOptions()

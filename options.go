@@ -127,8 +127,8 @@ func (o *callOptions) ttlOf(entry bool) time.Duration {
 }
 
 // bounds are those of sending again.
-func (o *callOptions) bounds() ledger.Retry {
-	return ledger.Retry{
+func (o *callOptions) bounds() ledger.Bounds {
+	return ledger.Bounds{
 		Attempts: o.retry.Attempts, PriceAttempts: o.retry.PriceAttempts,
 		MinWait: o.retry.MinWait, MaxWait: o.retry.MaxWait, FailFast: o.failFast,
 	}

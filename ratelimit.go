@@ -19,7 +19,7 @@ const (
 
 // newLimiter returns the limiter of one client.
 func newLimiter(r RateLimits, log logger) *limiter.Limiter {
-	cfg := limiter.Limits{
+	cfg := limiter.Options{
 		Store:      r.Store,
 		Owner:      r.Owner,
 		PerKey:     cmp.Or(r.PerKey, keyLimit),

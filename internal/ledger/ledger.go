@@ -39,7 +39,7 @@ func New(t Terms) Ledger {
 // not. The result never sends.
 func Restore(t Terms, facts []Fact, now Instant) Ledger {
 	// What the earlier call still would have sent is not known here.
-	t.Retry = Retry{Attempts: math.MaxInt, PriceAttempts: math.MaxInt}
+	t.Retry = Bounds{Attempts: math.MaxInt, PriceAttempts: math.MaxInt}
 	l := New(t)
 	for _, f := range facts {
 		l.Note(f)

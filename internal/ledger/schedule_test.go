@@ -64,7 +64,7 @@ var (
 
 // kinds are the writes that the schedules are walked for.
 func kinds() map[string]Terms {
-	retry := Retry{Attempts: 3, PriceAttempts: 2, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second}
+	retry := Bounds{Attempts: 3, PriceAttempts: 2, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second}
 	fresh := Terms{Keyed: true, Entry: true, Resolves: true, Lasting: true, TTL: 2 * time.Minute, FirstUseKnown: true, Decided: at(0), Retry: retry}
 	with := func(change func(t *Terms)) Terms {
 		t := fresh

@@ -142,7 +142,7 @@ func (s *sending) decide(l *Ledger, a Answer) {
 
 // pause sets the wait before the next send. A wait that the service asked for is kept
 // in full.
-func (s *sending) pause(r Retry, a Answer) {
+func (s *sending) pause(r Bounds, a Answer) {
 	s.wait = r.Backoff(s.sends)
 	if s.exact = a.RetryAfter >= s.wait; s.exact {
 		s.wait = a.RetryAfter
@@ -151,7 +151,7 @@ func (s *sending) pause(r Retry, a Answer) {
 
 // Backoff is the most that is waited before the next send: it doubles. The loop
 // spreads it.
-func (r Retry) Backoff(sends int) time.Duration {
+func (r Bounds) Backoff(sends int) time.Duration {
 	const mostDoublings = 20
 	return min(r.MinWait<<min(max(sends-1, 0), mostDoublings), r.MaxWait)
 }

@@ -56,11 +56,11 @@ type Terms struct {
 	// Decided is when.
 	Decided Instant `json:"decided"`
 	// Retry bounds the sending; it is of the call and not kept.
-	Retry Retry `json:"-"`
+	Retry Bounds `json:"-"`
 }
 
-// Retry bounds how often and how fast a write is sent.
-type Retry struct {
+// Bounds are how often and how fast a write is sent.
+type Bounds struct {
 	Attempts, PriceAttempts int
 	MinWait, MaxWait        time.Duration
 	FailFast                bool // no waiting for a rate limit

@@ -32,7 +32,7 @@ func TestBlock(t *testing.T) {
 		for _, off := range []bool{false, true} {
 			t.Run(row.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					l := newLimiter(t, func(c *Limits) { c.Off = off })
+					l := newLimiter(t, func(c *Options) { c.Off = off })
 					slot, err := l.Take(t.Context(), asking(ratelimit.Exit, "closes"))
 					require.NoError(t, err)
 					row.block(l, row.d)

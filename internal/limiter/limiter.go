@@ -33,8 +33,8 @@ func (f *Full) Error() string {
 	return fmt.Sprintf("rate limit %s has no room for %s", f.Bucket, f.Wait)
 }
 
-// Limits is fixed for the life of a limiter.
-type Limits struct {
+// Options is fixed for the life of a limiter.
+type Options struct {
 	// Store counts the slots; nil counts in this limiter alone. One that is not a
 	// [ratelimit.MemoryStore] may be slow and may fail.
 	Store ratelimit.Store
@@ -93,7 +93,7 @@ const (
 
 // Limiter is safe for concurrent use.
 type Limiter struct {
-	cfg    Limits
+	cfg    Options
 	names  map[string]string      // of the classes' buckets
 	near   *ratelimit.MemoryStore // counts in this process; nil if nothing is counted
 	remote *remote                // the program's store, where it is another; nil otherwise
@@ -116,7 +116,7 @@ type Limiter struct {
 }
 
 // New returns a limiter. Close ends it.
-func New(cfg Limits) *Limiter {
+func New(cfg Options) *Limiter {
 	l := &Limiter{
 		cfg:    cfg,
 		names:  make(map[string]string, len(cfg.Classes)),

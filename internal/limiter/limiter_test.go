@@ -18,8 +18,8 @@ import (
 const testKey = "key/live/0123abcd"
 
 // config has the contract's limits.
-func config(change ...func(*Limits)) Limits {
-	cfg := Limits{
+func config(change ...func(*Options)) Options {
+	cfg := Options{
 		Owner: "desk", PerKey: 600, ReservePct: 10,
 		Classes: map[string]int{"market-orders": 150, "closes": 150, "twap": 20},
 	}
@@ -29,7 +29,7 @@ func config(change ...func(*Limits)) Limits {
 	return cfg
 }
 
-func newLimiter(t testing.TB, change ...func(*Limits)) *Limiter {
+func newLimiter(t testing.TB, change ...func(*Options)) *Limiter {
 	t.Helper()
 	l := New(config(change...))
 	t.Cleanup(l.Close)
@@ -96,7 +96,7 @@ func TestReserve(t *testing.T) {
 		{0, 600, [4]int{0, 0, 0, 0}},
 		{90, 20, [4]int{18, 18, 15, 0}},
 	} {
-		l := newLimiter(t, func(c *Limits) { c.ReservePct = row.pct })
+		l := newLimiter(t, func(c *Options) { c.ReservePct = row.pct })
 		var got [4]int
 		for p := range got {
 			got[p] = l.reserve(ratelimit.Priority(p), row.limit)
@@ -230,7 +230,7 @@ func TestUsage(t *testing.T) {
 	assert.Equal(t, 149, usages[0].Elsewhere)
 	assert.Zero(t, usages[0].Left)
 	assert.InDelta(t, 30*time.Second, usages[0].Closed, float64(time.Second))
-	nobody := newLimiter(t, func(c *Limits) { c.Owner = "" })
+	nobody := newLimiter(t, func(c *Options) { c.Owner = "" })
 	usages, err = nobody.Usage(t.Context(), nil, []string{"twap"})
 	require.NoError(t, err)
 	assert.Equal(t, "user/twap", usages[0].Bucket.Name)
@@ -238,7 +238,7 @@ func TestUsage(t *testing.T) {
 
 // What is off counts nothing, and returns usages all the same.
 func TestOff(t *testing.T) {
-	l := newLimiter(t, func(c *Limits) { c.Off = true })
+	l := newLimiter(t, func(c *Options) { c.Off = true })
 	for range 1000 {
 		use(t, l, failFast(asking(ratelimit.Recovery, "twap")))
 	}
@@ -254,7 +254,7 @@ func TestAClassWithoutALimitIsAnError(t *testing.T) {
 func TestASharedMemoryStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := ratelimit.NewMemoryStore()
-		shared := func(c *Limits) { c.Store = store }
+		shared := func(c *Options) { c.Store = store }
 		one, other := newLimiter(t, shared), newLimiter(t, shared)
 		assert.Equal(t, 540, drain(t, one, ratelimit.Read, ""))
 		assert.Zero(t, drain(t, other, ratelimit.Read, ""))
@@ -307,7 +307,7 @@ func TestTheErrorOfAContextThatEnds(t *testing.T) {
 
 // A slot costs no memory where there is room, however its request ends.
 func TestASlotCostsNoMemory(t *testing.T) {
-	l := newLimiter(t, func(c *Limits) {
+	l := newLimiter(t, func(c *Options) {
 		c.PerKey, c.Classes = 1<<30, map[string]int{"closes": 1 << 30}
 	})
 	for _, p := range []ratelimit.Priority{ratelimit.Exit, ratelimit.Recovery} {

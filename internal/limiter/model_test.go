@@ -222,7 +222,7 @@ func TestTheQueueServesWhomItsModelServes(t *testing.T) {
 	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 17))
-			cfg := Limits{
+			cfg := Options{
 				PerKey: 12 + random.IntN(20), ReservePct: 20,
 				Classes: map[string]int{"orders": 8, "closes": 1 + random.IntN(6)},
 			}

@@ -270,7 +270,7 @@ func TestTheOrderOfTheQueue(t *testing.T) {
 		for seed := range seeds {
 			synctest.Test(t, func(t *testing.T) {
 				p := &program{began: time.Now()}
-				c := config(func(c *Limits) { c.ReservePct = 25 })
+				c := config(func(c *Options) { c.ReservePct = 25 })
 				if shared {
 					p.store = &moody{MemoryStore: ratelimit.NewMemoryStore()}
 					c.Store = p.store

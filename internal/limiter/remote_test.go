@@ -89,7 +89,7 @@ func (s *slowStore) Usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ra
 	return s.store.Usage(ctx, buckets)
 }
 
-func in(store ratelimit.Store) func(*Limits) { return func(c *Limits) { c.Store = store } }
+func in(store ratelimit.Store) func(*Options) { return func(c *Options) { c.Store = store } }
 
 // exit takes a slot for an exit, and returns how long that took.
 func exit(t *testing.T, l *Limiter) time.Duration {
@@ -153,7 +153,7 @@ func TestAStoreThatHangs(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := newSlowStore(row.store)
 				var failures atomic.Int64
-				l := New(config(in(store), func(c *Limits) {
+				l := New(config(in(store), func(c *Options) {
 					c.Log = func(_ string, err error) {
 						assert.ErrorIs(t, err, context.DeadlineExceeded)
 						failures.Add(1)
@@ -217,7 +217,7 @@ func (s staleStore) Take(ctx context.Context, client string, needs []ratelimit.N
 // A slot that is returned while the store is asked is asked for again soon.
 func TestASlotThatIsReturnedWhileTheStoreIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, in(staleStore{ratelimit.NewMemoryStore()}), func(c *Limits) { c.PerKey, c.ReservePct = 1, 0 })
+		l := newLimiter(t, in(staleStore{ratelimit.NewMemoryStore()}), func(c *Options) { c.PerKey, c.ReservePct = 1, 0 })
 		slot, err := l.Take(t.Context(), asking(ratelimit.Read, ""))
 		require.NoError(t, err)
 		time.AfterFunc(100*time.Millisecond, func() { l.Return(slot, false) })
@@ -257,7 +257,7 @@ func TestAStoreThatFails(t *testing.T) {
 		failure := errors.New("no route to the store")
 		store := newSlowStore(func(s *slowStore) { s.err = failure })
 		var logged []string
-		l := newLimiter(t, in(store), func(c *Limits) {
+		l := newLimiter(t, in(store), func(c *Options) {
 			c.Log = func(call string, err error) { logged = append(logged, fmt.Sprintf("%s: %v", call, err)) }
 		})
 		assert.Equal(t, 540/unknownSharers, drain(t, l, ratelimit.Read, ""))
@@ -287,7 +287,7 @@ func TestFound25_AStoreThatIsAwayIsLoggedEachMinute(t *testing.T) {
 				began := time.Now()
 				var mu sync.Mutex
 				var logged []time.Duration
-				l := New(config(in(store), func(c *Limits) {
+				l := New(config(in(store), func(c *Options) {
 					c.Log = func(string, error) {
 						mu.Lock()
 						defer mu.Unlock()
@@ -317,7 +317,7 @@ func TestFound25_AStoreThatIsAwayIsLoggedEachMinute(t *testing.T) {
 			failure := errors.New("no route to the store")
 			store := newSlowStore(func(*slowStore) {})
 			var logged atomic.Int64
-			l := newLimiter(t, in(store), func(c *Limits) { c.Log = func(string, error) { logged.Add(1) } })
+			l := newLimiter(t, in(store), func(c *Options) { c.Log = func(string, error) { logged.Add(1) } })
 			for range 3 {
 				store.err = failure
 				exit(t, l)
@@ -427,7 +427,7 @@ func TestASlotThatAnotherClientGivesBackIsNoticed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := wrap(ratelimit.NewMemoryStore())
-				l := newLimiter(t, in(store), func(c *Limits) { c.ReservePct = 0 })
+				l := newLimiter(t, in(store), func(c *Options) { c.ReservePct = 0 })
 				needs := []ratelimit.Need{{Bucket: ratelimit.Bucket{Name: testKey, Limit: 600, Window: Window}}}
 				for range 600 {
 					_, err := store.Take(t.Context(), "a client", needs, time.Minute)

@@ -313,7 +313,7 @@ func (d *Driver) notBefore() time.Time {
 }
 
 // work does the one thing that a write's ledger allows next.
-func (d *Driver) work(w *Write) turn {
+func (d *Driver) work(w *Write) nextTurn {
 	now := d.Clock.Now()
 	limits, held, again := d.limits(w, now)
 	step := d.nextStep(w, now, limits)
@@ -346,10 +346,10 @@ func (d *Driver) work(w *Write) turn {
 	}
 	stuck := step.At-now.Mono >= longestWait && d.whyBlocked(w, w.known().lastErr) != ""
 	known, forget := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown, w.Ledger.Forget()
-	t := turn{due: d.Clock.began.Add(step.At), idle: idle, stuck: stuck, done: known || forget}
+	t := nextTurn{due: d.Clock.began.Add(step.At), idle: idle, stuck: stuck, done: known || forget}
 	if known {
 		if again, more := d.levels.restore(d.cfg.Life.closing, w, d.cfg.Host, d.noteService); more {
-			t = turn{due: again}
+			t = nextTurn{due: again}
 		}
 	}
 	return t

@@ -293,7 +293,7 @@ func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
 		},
 		Ledger: ledger.Ledger{Terms: ledger.Terms{
 			Keyed: live, Entry: entry, Resolves: true, Lasting: !kindOf(operation).Waits, Exclusive: true, TTL: time.Minute, FirstUseKnown: true,
-			Decided: d.Clock.Now(), Retry: ledger.Retry{Attempts: 4, PriceAttempts: 4, MinWait: 100 * time.Millisecond, MaxWait: time.Second},
+			Decided: d.Clock.Now(), Retry: ledger.Bounds{Attempts: 4, PriceAttempts: 4, MinWait: 100 * time.Millisecond, MaxWait: time.Second},
 		}},
 	}
 	if !live {

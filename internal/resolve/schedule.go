@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// turn is what the turn of a write came to.
-type turn struct {
+// nextTurn is what the turn of a write came to.
+type nextTurn struct {
 	due   time.Time // when the next turn is
 	idle  bool      // it has no turn until somebody asks for one
 	stuck bool      // nobody waits for it any more, and it goes on
@@ -22,7 +22,7 @@ type schedule struct {
 	life       *Life
 	background bool // writes have turns although nobody waits for them
 
-	work      func(*Write) turn
+	work      func(*Write) nextTurn
 	ended     func(*Write) // called after the last turn
 	notBefore func() time.Time
 	rest      func() // called when there is nothing to do, and the goroutine ends

@@ -21,16 +21,16 @@ type turns struct {
 	mu    sync.Mutex
 	done  []int // those that were had
 	rests int
-	until time.Time           // no turn is before
-	next  map[int]func() turn // what the next turn of a write comes to
+	until time.Time               // no turn is before
+	next  map[int]func() nextTurn // what the next turn of a write comes to
 }
 
 func newTurns(t *testing.T, background bool) *turns {
 	t.Helper()
-	r := &turns{next: map[int]func() turn{}, writes: map[int]*Write{}}
+	r := &turns{next: map[int]func() nextTurn{}, writes: map[int]*Write{}}
 	r.schedule = schedule{
 		life: NewLife(), background: background, jobs: map[*Write]*job{}, wake: make(chan struct{}, 1),
-		work: func(w *Write) turn {
+		work: func(w *Write) nextTurn {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			of := r.number(w)
@@ -38,7 +38,7 @@ func newTurns(t *testing.T, background bool) *turns {
 			if next := r.next[of]; next != nil {
 				return next()
 			}
-			return turn{done: true}
+			return nextTurn{done: true}
 		},
 		ended:     func(w *Write) { r.remove(w) },
 		notBefore: func() time.Time { return r.until },
@@ -76,7 +76,7 @@ func (r *turns) had() []int {
 
 // after has the turns of a job end with the next one so much later.
 func (r *turns) after(of int, wait time.Duration) {
-	r.next[of] = func() turn { return turn{due: time.Now().Add(wait)} }
+	r.next[of] = func() nextTurn { return nextTurn{due: time.Now().Add(wait)} }
 }
 
 // Of the jobs that are due the oldest is first, and one that is not due waits for it.
@@ -183,7 +183,7 @@ func TestNobodyWaitsAnyMore(t *testing.T) {
 func TestAnIdleJobIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTurns(t, true)
-		r.next[1] = func() turn { return turn{idle: true} }
+		r.next[1] = func() nextTurn { return nextTurn{idle: true} }
 		r.add(r.write(1))
 		require.NoError(t, r.wait(t.Context(), r.write(1)))
 		found, idle := r.has(r.write(1))
@@ -204,11 +204,11 @@ func TestAnIdleJobIsAskedAgain(t *testing.T) {
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTurns(t, true)
-		r.next[1] = func() turn {
+		r.next[1] = func() nextTurn {
 			r.mu.Unlock()
 			time.Sleep(time.Second)
 			r.mu.Lock()
-			return turn{due: time.Now().Add(time.Second)}
+			return nextTurn{due: time.Now().Add(time.Second)}
 		}
 		r.add(r.write(1))
 		r.had()

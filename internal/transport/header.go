@@ -62,8 +62,8 @@ const (
 // lastReset is the end of what counts as a reset: no JSON has a time beyond the year 9999.
 const lastReset = 253_370_764_800
 
-// RateLimit is what the X-RateLimit headers of an answer say.
-type RateLimit struct {
+// LimitSaid is what the X-RateLimit headers of an answer say.
+type LimitSaid struct {
 	Limit     int
 	Remaining int       // -1 where it is not said
 	Reset     time.Time // the zero time where it is not said
@@ -71,17 +71,17 @@ type RateLimit struct {
 
 // RateLimitOf reads the X-RateLimit headers; ok is false unless they name a limit, and none of them
 // is anything but a number that can be meant.
-func RateLimitOf(header http.Header) (l RateLimit, ok bool) {
+func RateLimitOf(header http.Header) (l LimitSaid, ok bool) {
 	if header[headerLimit] == nil {
-		return RateLimit{}, false // nearly always, so it costs one look
+		return LimitSaid{}, false // nearly always, so it costs one look
 	}
 	limit, limited := countOf(header, headerLimit)
 	remaining, remains := countOf(header, headerRemaining)
 	reset, resets := countOf(header, headerReset)
 	if !limited || limit < 0 || !remains || !resets || limit > math.MaxInt32 || remaining > math.MaxInt32 || reset >= lastReset {
-		return RateLimit{}, false
+		return LimitSaid{}, false
 	}
-	l = RateLimit{Limit: int(limit), Remaining: int(remaining)}
+	l = LimitSaid{Limit: int(limit), Remaining: int(remaining)}
 	if reset >= 0 {
 		l.Reset = time.Unix(reset, 0)
 	}

@@ -75,7 +75,7 @@ func (l *lies) restore(t ledger.Terms, facts []ledger.Fact, now ledger.Instant) 
 func market() scenario {
 	return scenario{name: "market order", terms: ledger.Terms{
 		Keyed: true, Entry: true, Resolves: true, Lasting: true, FirstUseKnown: true, TTL: time.Minute,
-		Retry: ledger.Retry{Attempts: 3, PriceAttempts: 2, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second},
+		Retry: ledger.Bounds{Attempts: 3, PriceAttempts: 2, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second},
 	}}
 }
 
