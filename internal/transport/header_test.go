@@ -51,18 +51,18 @@ func TestFound08_ARemainderThatIsNotSaid(t *testing.T) {
 	reset := time.Unix(1763632800, 0)
 	for name, row := range map[string]struct {
 		header http.Header
-		want   RateLimit
+		want   LimitSaid
 		ok     bool
 	}{
-		"all of it":       {http.Header{headerLimit: {"600"}, headerRemaining: {"5"}, headerReset: {"1763632800"}}, RateLimit{600, 5, reset}, true},
-		"zero remains":    {http.Header{headerLimit: {"600"}, headerRemaining: {"0"}, headerReset: {"1763632800"}}, RateLimit{600, 0, reset}, true},
-		"no remainder":    {http.Header{headerLimit: {"600"}, headerReset: {"1763632800"}}, RateLimit{600, -1, reset}, true},
-		"an empty one":    {http.Header{headerLimit: {"600"}, headerRemaining: {""}}, RateLimit{}, false},
-		"the limit alone": {http.Header{headerLimit: {"600"}}, RateLimit{Limit: 600, Remaining: -1}, true},
-		"a reset of zero": {http.Header{headerLimit: {"600"}, headerReset: {"0"}}, RateLimit{600, -1, time.Unix(0, 0)}, true},
-		"no limit":        {http.Header{headerRemaining: {"0"}}, RateLimit{}, false},
-		"a limit of zero": {http.Header{headerLimit: {"0"}, headerRemaining: {"0"}}, RateLimit{}, true},
-		"less than none":  {http.Header{headerLimit: {"600"}, headerRemaining: {"-1"}}, RateLimit{}, false},
+		"all of it":       {http.Header{headerLimit: {"600"}, headerRemaining: {"5"}, headerReset: {"1763632800"}}, LimitSaid{600, 5, reset}, true},
+		"zero remains":    {http.Header{headerLimit: {"600"}, headerRemaining: {"0"}, headerReset: {"1763632800"}}, LimitSaid{600, 0, reset}, true},
+		"no remainder":    {http.Header{headerLimit: {"600"}, headerReset: {"1763632800"}}, LimitSaid{600, -1, reset}, true},
+		"an empty one":    {http.Header{headerLimit: {"600"}, headerRemaining: {""}}, LimitSaid{}, false},
+		"the limit alone": {http.Header{headerLimit: {"600"}}, LimitSaid{Limit: 600, Remaining: -1}, true},
+		"a reset of zero": {http.Header{headerLimit: {"600"}, headerReset: {"0"}}, LimitSaid{600, -1, time.Unix(0, 0)}, true},
+		"no limit":        {http.Header{headerRemaining: {"0"}}, LimitSaid{}, false},
+		"a limit of zero": {http.Header{headerLimit: {"0"}, headerRemaining: {"0"}}, LimitSaid{}, true},
+		"less than none":  {http.Header{headerLimit: {"600"}, headerRemaining: {"-1"}}, LimitSaid{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, ok := RateLimitOf(row.header)
@@ -78,7 +78,7 @@ func TestAged(t *testing.T) {
 	}
 }
 
-// FuzzHeaders reads Retry-After and the X-RateLimit headers, beside strconv and
+// FuzzHeaders reads Retry-After and the X-LimitSaid headers, beside strconv and
 // net/http.
 func FuzzHeaders(f *testing.F) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
