@@ -89,6 +89,7 @@ func (s *Sim) SetStatus(accountID, status string) {
 	defer s.leave()
 	a := s.mustAccount(accountID)
 	a.Status = status
+	s.changedTo(EventStatus, Change{Account: a.ID, Value: status})
 	s.tick()
 	s.keep(a)
 }
@@ -201,6 +202,7 @@ func (s *Sim) conclude(a *account, c *call) {
 	default:
 		return
 	}
+	s.changedTo(EventStatus, Change{Account: a.ID, Value: a.Status})
 	if a.Status == statusFailed || s.other(55) {
 		s.closeBook(&a.book, c, a.ID)
 		s.drop(a, func(ticket) bool { return true })

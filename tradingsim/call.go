@@ -35,6 +35,9 @@ type call struct {
 	crash      bool
 	crashAfter bool
 	answer     *answer // once there is one
+	sent       *answer // the one that went out, of the service or of something in front
+
+	markMissing bool // it shows a market without a mark
 }
 
 // maxBody bounds a request; the contract names no limit.

@@ -31,6 +31,7 @@ func (s *Sim) SetMark(symbol, price string) {
 	s.enter()
 	defer s.leave()
 	s.setMark(s.market(symbol), price)
+	s.changedTo(EventPrice, Change{Symbol: symbol, Value: price})
 	s.tick()
 }
 

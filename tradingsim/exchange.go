@@ -87,7 +87,7 @@ func (s *Sim) exchange(ctx context.Context, c *call, f *fault) (reply, error) {
 		s.refusals[a.code]++
 	}
 	if !f.cut {
-		c.status, c.answered = a.status, s.time()
+		c.status, c.answered, c.sent = a.status, s.time(), a
 		if c.entry != nil {
 			c.entry.Status, c.entry.AnsweredAt = c.status, c.answered
 		}

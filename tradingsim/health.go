@@ -27,6 +27,7 @@ func (s *Sim) SetHealth(status, feed string) {
 	s.enter()
 	defer s.leave()
 	s.health.status, s.health.feed = status, feed
+	s.changedTo(EventHealth, Change{Value: status})
 }
 
 // serveHealth answers 503 for every state that is not safe.

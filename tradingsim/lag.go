@@ -52,7 +52,13 @@ func (s *Sim) seenPaper(c *call, d *desk) *paper {
 }
 
 // seenMark is a mark as a read shows it.
-func (s *Sim) seenMark(c *call, m *market) opt { return m.markAt(s.now.Add(-c.operation.lag)) }
+func (s *Sim) seenMark(c *call, m *market) opt {
+	mark := m.markAt(s.now.Add(-c.operation.lag))
+	if !mark.set {
+		c.markMissing = true
+	}
+	return mark
+}
 
 // seenMarks are the marks as a read shows them.
 func (s *Sim) seenMarks(c *call) func(symbol string) opt {

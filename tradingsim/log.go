@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
-	"net/http"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -19,7 +20,21 @@ const (
 	EventAnswer    EventKind = "answer"    // the exchange of a request has ended, with an answer or without
 	EventRefused   EventKind = "refused"   // a fault refused a connection, so that there is no request
 	EventExecution EventKind = "execution" // something was executed
+
+	EventHealth EventKind = "health" // the service became healthy, or not, as of now
+	EventStatus EventKind = "status" // an account changed its status
+	EventPrice  EventKind = "price"  // a mark was set, "" for none; what a feed does is not noted
+	EventStart  EventKind = "start"  // a program started, as [Sim.Note] says
+	EventKill   EventKind = "kill"   // it was killed, or ended
 )
+
+// Change is a change of the world around the requests.
+type Change struct {
+	At      time.Time `json:"at"`                // by the clock of the simulation
+	Account string    `json:"account,omitempty"` // whose status; empty is the sandbox's
+	Symbol  string    `json:"symbol,omitempty"`  // whose price
+	Value   string    `json:"value"`             // the new status or price, or what a note says
+}
 
 // Event is something that the simulation has noted.
 type Event struct {
@@ -29,6 +44,24 @@ type Event struct {
 	Request *Request `json:"request,omitempty"`
 	// Execution is what was executed; nil for all other kinds.
 	Execution *Execution `json:"execution,omitempty"`
+	// Change is what changed, of the kinds from health to kill; nil for all other kinds.
+	Change *Change `json:"change,omitempty"`
+}
+
+// Note puts the start or the end of a program that uses the simulation into its log:
+// kind is [EventStart] or [EventKill], and text says what happened, for a person.
+func (s *Sim) Note(kind EventKind, text string) {
+	if kind != EventStart && kind != EventKill {
+		panic(fmt.Sprintf("tradingsim: a note is %s or %s, and not %q", EventStart, EventKill, kind))
+	}
+	s.enter()
+	defer s.leave()
+	s.changedTo(kind, Change{Value: text})
+}
+
+func (s *Sim) changedTo(kind EventKind, c Change) {
+	c.At = s.now
+	s.emit(Event{Kind: kind, Change: &c})
 }
 
 // watcher is a function that sees every event.
@@ -109,6 +142,11 @@ func (s *Sim) ended(c *call, f *fault, delivered bool) {
 		c.entry = s.requestOf(c, f)
 	}
 	c.entry.Status, c.entry.AnsweredAt, c.entry.Delivered = c.status, c.answered, delivered
+	if a := c.sent; a != nil {
+		c.entry.Code = a.code
+		c.entry.RetryAfter, _ = strconv.Atoi(a.header.Get("Retry-After")) // the simulator's own are whole seconds
+	}
+	c.entry.MarkMissing = c.markMissing
 	s.noteRequest(EventAnswer, c.entry)
 }
 
@@ -155,58 +193,4 @@ type origin struct {
 
 func originOf(c *call) origin {
 	return origin{c.name, c.idempotencyKey(), c.id, c.copied}
-}
-
-// MarshalJSON writes the body as text, and leaves out what is empty.
-func (r Request) MarshalJSON() ([]byte, error) {
-	var answered *time.Time
-	if !r.AnsweredAt.IsZero() {
-		answered = &r.AnsweredAt
-	}
-	return json.Marshal(struct {
-		ID             int64       `json:"id"`
-		At             time.Time   `json:"at"`
-		Operation      string      `json:"operation"`
-		Path           string      `json:"path"`
-		Header         http.Header `json:"header"`
-		Body           string      `json:"body"`
-		KeyFingerprint string      `json:"keyFingerprint,omitempty"`
-		Connection     string      `json:"connection"`
-		Fault          string      `json:"fault,omitempty"`
-		Status         int         `json:"status,omitempty"`
-		AnsweredAt     *time.Time  `json:"answeredAt,omitempty"`
-		Delivered      bool        `json:"delivered"`
-	}{
-		r.ID, r.At, r.Operation, r.Path, r.Header, string(r.Body), r.KeyFingerprint, r.Connection,
-		r.Fault, r.Status, answered, r.Delivered,
-	})
-}
-
-// MarshalJSON writes amounts and the body as text, and leaves out what is empty.
-func (e Execution) MarshalJSON() ([]byte, error) {
-	amount := func(set bool, text string) string {
-		if !set {
-			return ""
-		}
-		return text
-	}
-	return json.Marshal(struct {
-		ID        int64     `json:"id"`
-		At        time.Time `json:"at"`
-		Operation string    `json:"operation,omitempty"`
-		Account   string    `json:"account,omitempty"`
-		Symbol    string    `json:"symbol,omitempty"`
-		Side      string    `json:"side,omitempty"`
-		Request   int64     `json:"request,omitempty"`
-		Copy      bool      `json:"copy"`
-		Key       string    `json:"key,omitempty"`
-		Body      string    `json:"body,omitempty"`
-		Actor     string    `json:"actor"`
-		Filled    bool      `json:"filled"`
-		Size      string    `json:"size,omitempty"`
-		Price     string    `json:"price,omitempty"`
-	}{
-		e.ID, e.At, e.Operation, e.Account, e.Symbol, e.Side, e.Request, e.Copy, e.Key, string(e.Body), e.Actor, e.Filled,
-		amount(!e.Size.IsZero(), e.Size.String()), amount(!e.Price.IsZero(), e.Price.String()),
-	})
 }

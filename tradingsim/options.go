@@ -140,6 +140,17 @@ func WithManualClock(start time.Time) Option {
 	return option(func(c *config) { c.clock = newManualClock(start) })
 }
 
+// WithSpeed makes the service's clock run so many times faster than the machine's, from the
+// present on: an hour of limits, waits and feeds passes in a minute at 60.
+func WithSpeed(times float64) Option {
+	return option(func(c *config) {
+		if !(times >= 1 && times <= 10_000) {
+			panic(fmt.Sprintf("tradingsim: WithSpeed must be from 1 to 10000, and is %v", times))
+		}
+		c.clock = fastClock{time.Now(), times}
+	})
+}
+
 // notNegative panics over a setting below 0.
 func notNegative[T int | time.Duration](what string, value T) {
 	if value < 0 {

@@ -110,6 +110,7 @@ func (s *Sim) settle(d *desk, c *call) {
 	default:
 		return
 	}
+	s.changedTo(EventStatus, Change{Value: p.status})
 	s.remember(d)
 }
 

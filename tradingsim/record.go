@@ -66,9 +66,14 @@ type Request struct {
 	// Fault names what was planned for it, such as "drop_response"; empty for nothing.
 	Fault string
 	// Status is what it was answered with, and AnsweredAt when. Both are zero where no
-	// answer was sent.
-	Status     int
-	AnsweredAt time.Time
+	// answer was sent. Code is the service's own refusal, empty where something in front
+	// answered, and RetryAfter the wait in seconds that the answer named. MarkMissing means
+	// that a market of the answer had no mark.
+	Status      int
+	Code        string
+	RetryAfter  int
+	MarkMissing bool
+	AnsweredAt  time.Time
 	// Delivered means that the whole answer was written to the caller, whether it is the
 	// service's own or that of a proxy.
 	Delivered bool

@@ -45,6 +45,9 @@ func newFeed(name string) *feed { return &feed{name: name, changed: make(chan st
 
 // watch takes an event of the simulation, in the middle of a request.
 func (f *feed) watch(e tradingsim.Event) {
+	if e.Change != nil {
+		return // the state shows it
+	}
 	var shown any = e.Execution
 	if e.Request != nil {
 		shown = shorter(e.Request)
