@@ -1,0 +1,264 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// Verdict is one of four words.
+type Verdict string
+
+// The verdicts, worst first.
+const (
+	Fail         Verdict = "fail"
+	Warn         Verdict = "warn"
+	Pass         Verdict = "pass"
+	NotExercised Verdict = "not exercised" // there was no opportunity; never a pass
+)
+
+// Finding is what one judgement says of one run.
+type Finding struct {
+	Judgement string  `json:"judgement"`
+	Verdict   Verdict `json:"verdict"`
+	// Reason is stable, for programs; Text is one sentence, for a person.
+	Reason string `json:"reason"`
+	Text   string `json:"text"`
+	// Contract is the sentence of the contract that it stands on.
+	Contract string `json:"contract"`
+	// Change is what to change so that it is exercised.
+	Change string `json:"change,omitempty"`
+	// Count is how often it happened, Requests are those that show the first time, and Picture
+	// is what happened then, as text.
+	Count    int     `json:"count,omitempty"`
+	Requests []int64 `json:"requests,omitempty"`
+	Picture  string  `json:"picture,omitempty"`
+}
+
+// Findings are those of one run, in the order of [Judgements].
+type Findings struct {
+	Findings []Finding `json:"findings"`
+	// Inconclusive is why the run shows nothing: the bot was not dead when it should have been.
+	Inconclusive string `json:"inconclusive,omitempty"`
+}
+
+// Of is the finding of a judgement.
+func (f Findings) Of(judgement string) Finding {
+	i := slices.IndexFunc(f.Findings, func(one Finding) bool { return one.Judgement == judgement })
+	if i < 0 {
+		return Finding{Judgement: judgement, Verdict: NotExercised}
+	}
+	return f.Findings[i]
+}
+
+// Worst is the worst verdict.
+func (f Findings) Worst() Verdict {
+	for _, v := range []Verdict{Fail, Warn, Pass} {
+		if slices.ContainsFunc(f.Findings, func(one Finding) bool { return one.Verdict == v }) {
+			return v
+		}
+	}
+	return NotExercised
+}
+
+// judgement sees every moment of a run in its order, after the world has.
+type judgement interface {
+	see(w *world, p point)
+	end(w *world)
+	result() *tally
+}
+
+// tally is what a judgement has seen so far.
+type tally struct {
+	Finding
+	exercised bool
+}
+
+func (t *tally) result() *tally { return t }
+
+// violated notes a violation. The first of the worst word is shown.
+func (t *tally) violated(v Verdict, reason, text string, shows ...*request) {
+	t.Count++
+	if t.Verdict == Fail || t.Verdict == v {
+		return
+	}
+	t.Verdict, t.Reason, t.Text, t.Requests = v, reason, text, nil
+	for _, r := range shows {
+		if r != nil && !slices.Contains(t.Requests, r.ID) {
+			t.Requests = append(t.Requests, r.ID)
+		}
+	}
+}
+
+// slot is a market of an account.
+type slot struct{ account, symbol string }
+
+// world is the run as it stands at a moment.
+type world struct {
+	m         Manifest
+	now       time.Time
+	byID      map[int64]*request
+	held      map[slot]decimal.Decimal
+	price     map[string]decimal.Decimal
+	keys      map[string]time.Time // when each key was first seen
+	executed  map[int64]bool       // the requests that did something
+	unhealthy time.Time            // since when; zero while healthy
+	flat      time.Time            // since when; zero while anything is held
+	open      time.Time            // since when anything is held
+	started   time.Time            // the present life
+	dead      bool
+	entries   int
+}
+
+// Judge judges a run from the log of its simulation.
+func Judge(m Manifest, events []tradingsim.Event) (Findings, error) {
+	m, err := m.complete()
+	if err != nil {
+		return Findings{}, err
+	}
+	points, byID := timeline(events)
+	w := &world{
+		m: m, byID: byID, held: map[slot]decimal.Decimal{}, price: map[string]decimal.Decimal{},
+		keys: map[string]time.Time{}, executed: map[int64]bool{},
+	}
+	if len(points) > 0 {
+		w.started, w.flat = points[0].at, points[0].at
+	}
+	all := judgements(m)
+	var f Findings
+	for _, p := range points {
+		if p.kind == tradingsim.EventRequest && w.dead && f.Inconclusive == "" {
+			f.Inconclusive = fmt.Sprintf("%s arrived while the bot was dead: something of it lives on, use --kill-command", p.r.text())
+		}
+		w.see(p)
+		for _, j := range all {
+			j.see(w, p)
+		}
+		w.after(p)
+	}
+	for _, j := range all {
+		j.end(w)
+		t := j.result()
+		switch {
+		case f.Inconclusive != "":
+			t.Finding = Finding{Judgement: t.Judgement, Verdict: NotExercised, Reason: "inconclusive", Text: f.Inconclusive, Contract: t.Contract}
+		case t.Verdict == "" && t.exercised:
+			t.Verdict, t.Reason, t.Text, t.Change = Pass, "pass", "", ""
+		case t.Verdict == "":
+			t.Verdict, t.Reason = NotExercised, "no-opportunity"
+		default:
+			t.Change = ""
+			t.Picture = picture(points, byID, t.Requests)
+		}
+		f.Findings = append(f.Findings, t.Finding)
+	}
+	return f, nil
+}
+
+// see brings the world up to a moment. What a request adds is added after it was judged.
+func (w *world) see(p point) {
+	w.now = p.at
+	switch {
+	case p.e != nil:
+		w.execute(*p.e)
+	case p.c == nil:
+	case p.kind == tradingsim.EventHealth && p.c.Value == "healthy":
+		w.unhealthy = time.Time{}
+	case p.kind == tradingsim.EventHealth && w.unhealthy.IsZero():
+		w.unhealthy = p.at
+	case p.kind == tradingsim.EventPrice:
+		if d, err := decimal.NewFromString(p.c.Value); err == nil && plain(d) {
+			w.price[p.c.Symbol] = d
+		}
+	case p.kind == tradingsim.EventStart:
+		w.dead, w.started = false, p.at
+	case p.kind == tradingsim.EventKill:
+		w.dead = true
+	}
+}
+
+func (w *world) after(p point) {
+	if p.kind != tradingsim.EventRequest {
+		return
+	}
+	if _, seen := w.keys[p.r.key]; !seen && p.r.key != "" && p.r.write {
+		w.keys[p.r.key] = p.at
+	}
+	if p.r.entry {
+		w.entries++
+	}
+}
+
+func (w *world) execute(e tradingsim.Execution) {
+	if e.Request != 0 && !e.Copy {
+		w.executed[e.Request] = true
+	}
+	s := slot{e.Account, e.Symbol}
+	switch {
+	case e.Operation == "POST /sandbox/reset":
+		for s := range w.held {
+			if s.account == "" {
+				delete(w.held, s)
+			}
+		}
+	case !e.Filled || !plain(e.Size) || !plain(e.Price):
+		return
+	default:
+		w.price[e.Symbol] = e.Price
+		w.held[s] = w.held[s].Add(signed(e.Side, e.Size))
+		if w.held[s].IsZero() {
+			delete(w.held, s)
+		}
+	}
+	switch {
+	case len(w.held) > 0:
+		if !w.flat.IsZero() {
+			w.open = e.At
+		}
+		w.flat = time.Time{}
+	case w.flat.IsZero():
+		w.flat = e.At
+	}
+}
+
+func signed(side string, size decimal.Decimal) decimal.Decimal {
+	if side == "short" {
+		return size.Neg()
+	}
+	return size
+}
+
+// adds reports whether a request is an entry that would add exposure now.
+func (w *world) adds(r *request) bool {
+	if !r.entry {
+		return false
+	}
+	held := w.held[slot{r.account, r.Symbol}]
+	if held.IsZero() || held.IsNegative() == (r.Side == "short") || !r.Size.set {
+		return true
+	}
+	return r.Size.GreaterThan(held.Abs())
+}
+
+// fresh reports whether an entry is under a key that was never seen before t.
+func (w *world) fresh(r *request, t time.Time) bool {
+	first, seen := w.keys[r.key]
+	return r.key == "" || !seen || !first.Before(t)
+}
+
+// flatFor is how long nothing was held by now, since t at most.
+func (w *world) flatFor(t time.Time) time.Duration {
+	if w.flat.IsZero() {
+		return 0
+	}
+	if w.flat.After(t) {
+		t = w.flat
+	}
+	return w.now.Sub(t)
+}
+
+func (w *world) periods(n int) time.Duration { return time.Duration(n) * time.Duration(w.m.Period) }

@@ -1,0 +1,169 @@
+package trial
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Duration is a time.Duration that is text in JSON, such as "1m30s".
+type Duration time.Duration
+
+// MarshalText writes it as time.Duration does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads it as time.ParseDuration does.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	*d = Duration(v)
+	return err
+}
+
+// What a bot does after a restart.
+const (
+	Resume  = "resume"  // it reads its position and goes on
+	Flatten = "flatten" // it closes everything first
+)
+
+// Market is a market that a bot trades.
+type Market struct {
+	// Price is where the simulation begins.
+	Price decimal.Decimal `json:"price"`
+	// Most is the largest position, in base units. Zero declares none.
+	Most decimal.Decimal `json:"most,omitzero"`
+}
+
+// Manifest is what the owner of a bot declares of it.
+type Manifest struct {
+	// Environment is "live", unless set, or "sandbox".
+	Environment string `json:"environment,omitempty"`
+	// Period is how often the bot looks.
+	Period Duration `json:"period"`
+	// Markets are those that it trades, by symbol.
+	Markets map[string]Market `json:"markets"`
+	// Dollars are the most that all positions are worth together. Zero declares none.
+	Dollars decimal.Decimal `json:"dollars,omitzero"`
+	// HealthAge is how old an assessment of the service's health may be when the bot enters:
+	// unless set its period, from 1 to 5 seconds.
+	HealthAge Duration `json:"healthAge,omitzero"`
+	// StopWithin is how soon after a position opens the service has a stop for it. Zero
+	// declares no stops.
+	StopWithin Duration `json:"stopWithin,omitzero"`
+	// Restart is Resume, unless set, or Flatten, which takes at most FlatWithin.
+	Restart    string   `json:"restart,omitempty"`
+	FlatWithin Duration `json:"flatWithin,omitzero"`
+	// Entries are the most that it sends in one period: 10 unless set.
+	Entries int `json:"entries,omitempty"`
+	// Timeout is the bot's shortest time-out, which bounds how much faster than real time it
+	// can run: 10 seconds unless set.
+	Timeout Duration `json:"timeout,omitzero"`
+	// Lag is how long reads of the simulated service lag behind its writes.
+	Lag Duration `json:"lag,omitzero"`
+}
+
+// maxManifest bounds the file.
+const maxManifest = 1 << 20
+
+// ReadManifest reads a manifest in JSON, and refuses what it does not know.
+func ReadManifest(r io.Reader) (m Manifest, err error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxManifest+1))
+	if err != nil {
+		return m, err
+	}
+	if len(text) > maxManifest {
+		return m, fmt.Errorf("the manifest is longer than %d bytes", maxManifest)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&m); err != nil {
+		return m, fmt.Errorf("the manifest: %w", err)
+	}
+	if decoder.More() {
+		return m, errors.New("the manifest: more than one value")
+	}
+	return m.complete()
+}
+
+// maxPeriod bounds what a scenario takes.
+const maxPeriod = time.Hour
+
+// complete fills in what is not set, and judges the rest.
+func (m Manifest) complete() (Manifest, error) {
+	fill := func(d *Duration, to time.Duration) {
+		if *d == 0 {
+			*d = Duration(to)
+		}
+	}
+	if m.Environment == "" {
+		m.Environment = "live"
+	}
+	if m.Restart == "" {
+		m.Restart = Resume
+	}
+	if m.Entries == 0 {
+		m.Entries = 10
+	}
+	fill(&m.HealthAge, min(max(time.Duration(m.Period), time.Second), 5*time.Second))
+	fill(&m.Timeout, 10*time.Second)
+	var wrong []error
+	rule := func(ok bool, format string, args ...any) {
+		if !ok {
+			wrong = append(wrong, fmt.Errorf(format, args...))
+		}
+	}
+	within := func(name string, d Duration, least, most time.Duration) {
+		rule(time.Duration(d) >= least && time.Duration(d) <= most, "%s is %s: it must be from %s to %s", name, time.Duration(d), least, most)
+	}
+	rule(m.Environment == "live" || m.Environment == "sandbox", "environment is %q: it must be live or sandbox", m.Environment)
+	rule(m.Restart == Resume || m.Restart == Flatten, "restart is %q: it must be resume or flatten", m.Restart)
+	within("period", m.Period, 10*time.Millisecond, maxPeriod)
+	within("healthAge", m.HealthAge, 0, maxPeriod)
+	within("stopWithin", m.StopWithin, 0, maxPeriod)
+	within("timeout", m.Timeout, 10*time.Millisecond, maxPeriod)
+	within("lag", m.Lag, 0, time.Minute)
+	if m.Restart == Flatten {
+		within("flatWithin", m.FlatWithin, time.Millisecond, maxPeriod)
+	}
+	rule(m.Entries > 0, "entries is %d: it must be greater than 0", m.Entries)
+	rule(!m.Dollars.IsNegative(), "dollars is %s: it must not be negative", m.Dollars)
+	rule(len(m.Markets) > 0, "markets is empty: name at least one")
+	for _, symbol := range slices.Sorted(maps.Keys(m.Markets)) {
+		k := m.Markets[symbol]
+		rule(symbol != "" && len(symbol) <= 40, "markets has the symbol %.40q: it must have 1 to 40 characters", symbol)
+		rule(k.Price.IsPositive() && plain(k.Price), "markets.%s.price must be a plain number greater than 0", symbol)
+		rule(!k.Most.IsNegative() && plain(k.Most), "markets.%s.most must be a plain number, and not negative", symbol)
+	}
+	return m, errors.Join(wrong...)
+}
+
+// plain reports whether a number can be computed with: hostile exponents take all memory.
+func plain(d decimal.Decimal) bool {
+	return d.Exponent() >= -30 && d.Exponent() <= 30 && d.NumDigits() <= 60
+}
+
+// Hash names what a manifest declares: one that was loosened has another.
+func (m Manifest) Hash() string {
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(err) // it has no value that JSON lacks
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
+}
+
+// account is the one that the bot trades, "" for the sandbox's.
+func (m Manifest) account() string {
+	if m.Environment == "sandbox" {
+		return ""
+	}
+	return Account
+}

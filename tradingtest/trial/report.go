@@ -1,0 +1,180 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Outcome is one run with what was found.
+type Outcome struct {
+	Scenario string `json:"scenario"`
+	Seed     uint64 `json:"seed"`
+	Counts   Counts `json:"counts"`
+	Findings
+	// Harness is why the run says nothing of the bot; Split is how many of three runs failed
+	// where not all did, "1 of 3", and its fails are warnings.
+	Harness string `json:"harness,omitempty"`
+	Split   string `json:"split,omitempty"`
+	Replay  string `json:"replay,omitempty"` // the command that plays it again
+}
+
+// String is a finding for a person.
+func (f Finding) String() string {
+	text := fmt.Sprintf("%s: %s\n    %s\n", strings.ToUpper(string(f.Verdict))+" "+f.Judgement, f.Text, f.Contract)
+	for line := range strings.Lines(f.Picture) {
+		text += "    " + line
+	}
+	return text
+}
+
+// Total is what all runs came to.
+type Total struct {
+	Verdict                     Verdict
+	Fails, Warnings, Exercised  int
+	NotReached, Harness, Splits int
+}
+
+// Summary sums up runs. A run of the harness's own fault counts for nothing.
+func Summary(runs []Outcome) (t Total) {
+	for _, o := range runs {
+		if o.Harness != "" || o.Inconclusive != "" {
+			t.Harness++
+			continue
+		}
+		if o.Split != "" {
+			t.Splits++
+		}
+		for _, f := range o.Findings.Findings {
+			switch f.Verdict {
+			case Fail:
+				t.Fails++
+			case Warn:
+				t.Warnings++
+			case NotExercised:
+				t.NotReached++
+			}
+			if f.Verdict != NotExercised && o.Scenario != Quiet {
+				t.Exercised++
+			}
+		}
+	}
+	t.Verdict = Pass
+	switch {
+	case t.Fails > 0:
+		t.Verdict = Fail
+	case t.Exercised == 0:
+		t.Verdict = NotExercised
+	case t.Warnings > 0:
+		t.Verdict = Warn
+	}
+	return t
+}
+
+// WriteReached writes which judgement was exercised in which scenario, and why others were not.
+func WriteReached(w io.Writer, runs []Outcome) {
+	var scenarios []string
+	for _, o := range runs {
+		if !slices.Contains(scenarios, o.Scenario) {
+			scenarios = append(scenarios, o.Scenario)
+		}
+	}
+	names := Judgements()
+	fmt.Fprintf(w, "%-24s", "exercised, of the runs")
+	for _, name := range names {
+		fmt.Fprintf(w, " %-9.9s", short(name))
+	}
+	fmt.Fprintln(w)
+	never := map[string]Finding{}
+	reached := map[string]bool{}
+	for _, scenario := range scenarios {
+		fmt.Fprintf(w, "%-24s", scenario)
+		for _, name := range names {
+			count, of := 0, 0
+			worst := Pass
+			for _, o := range runs {
+				if o.Scenario != scenario {
+					continue
+				}
+				of++
+				switch f := o.Of(name); f.Verdict {
+				case NotExercised:
+					never[name] = f
+				case Fail:
+					worst = Fail
+					count++
+				case Warn:
+					count++
+					if worst == Pass {
+						worst = Warn
+					}
+				default:
+					count++
+				}
+			}
+			reached[name] = reached[name] || count > 0
+			cell := "-"
+			if count > 0 {
+				cell = fmt.Sprintf("%d/%d", count, of)
+			}
+			if count > 0 && worst != Pass {
+				cell += " " + string(worst)
+			}
+			fmt.Fprintf(w, " %-9s", cell)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, name := range names {
+		if f := never[name]; !reached[name] && f.Text != "" {
+			fmt.Fprintf(w, "never exercised: %s, because %s. To exercise it, %s.\n", name, f.Text, cmp.Or(f.Change, "see the reason"))
+		}
+	}
+	for _, o := range runs {
+		if o.Counts.Ends > 0 {
+			fmt.Fprintf(w, "%s, seed %d: the bot ended by itself %d times, and was started again.\n", o.Scenario, o.Seed, o.Counts.Ends)
+		}
+		if problem := cmp.Or(o.Harness, o.Inconclusive); problem != "" {
+			fmt.Fprintf(w, "%s, seed %d: NO RESULT: %s\n", o.Scenario, o.Seed, problem)
+		}
+	}
+}
+
+// short is the head of a judgement's column.
+func short(name string) string {
+	if name == BlindResend {
+		return "blind"
+	}
+	head, _, _ := strings.Cut(name, " ent")
+	return head
+}
+
+// WriteFindings writes fails, then warnings, each with the command that plays its run again.
+func WriteFindings(w io.Writer, runs []Outcome) {
+	for _, verdict := range []Verdict{Fail, Warn} {
+		for _, name := range Judgements() {
+			shown := 0
+			for _, o := range runs {
+				f := o.Of(name)
+				if f.Verdict != verdict {
+					continue
+				}
+				if shown++; shown > 3 {
+					continue
+				}
+				fmt.Fprintf(w, "\n%s, seed %d", o.Scenario, o.Seed)
+				if o.Split != "" {
+					fmt.Fprintf(w, " (it failed in %s runs)", o.Split)
+				}
+				fmt.Fprintf(w, "\n  %s", f)
+				if o.Replay != "" {
+					fmt.Fprintf(w, "    again: %s\n", o.Replay)
+				}
+			}
+			if shown > 3 {
+				fmt.Fprintf(w, "\n  … and %d more runs with %s: %s\n", shown-3, verdict, name)
+			}
+		}
+	}
+}

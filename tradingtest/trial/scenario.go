@@ -1,0 +1,287 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// Account is the live account of every scenario.
+const Account = "acc_1"
+
+// Program is a bot that a scenario starts and kills.
+type Program interface {
+	// Start starts it, also anew after its end.
+	Start() error
+	// Kill ends it as by SIGKILL, with everything that it has started, and returns when
+	// nothing of it runs any more.
+	Kill() error
+	// Ended is closed once the present life has ended, and How says how.
+	Ended() <-chan struct{}
+	How() string
+}
+
+// Counts are what a bot did in a quiet run, from which the faults of other runs are drawn.
+type Counts struct {
+	Entries  int           `json:"entries"`  // requests that can add exposure
+	Levels   int           `json:"levels"`   // requests that set levels
+	Requests int           `json:"requests"` // all
+	Ends     int           `json:"ends"`     // how often it ended by itself
+	Took     time.Duration `json:"-"`        // of the service's time
+}
+
+// Scene is one run of one scenario.
+type Scene struct {
+	Scenario string
+	Seed     uint64
+	Manifest Manifest
+	Quiet    Counts  // of the quiet run; of no meaning to that run itself
+	Speed    float64 // how many times faster than the machine the service's clock runs; 1 unless set
+}
+
+// Quiet is the scenario without a fault, which comes first.
+const Quiet = "quiet"
+
+// scenarios are all, in their order, with what plays them.
+var scenarios = []struct {
+	name string
+	play func(*play) error
+}{
+	{Quiet, func(p *play) error { return p.hold(max(p.periods(12), 6*time.Second), true) }},
+	{"lost reply", func(p *play) error { return p.lose(tradingsim.DropResponse(), 4) }},
+	{"lost request", func(p *play) error { return p.lose(tradingsim.DropRequest(), 4) }},
+	{"cut reply", func(p *play) error { return p.lose(tradingsim.TruncateResponse(), 4) }},
+	{"page of a gateway", func(p *play) error { return p.lose(tradingsim.GatewayErrorAfter(502), 4) }},
+	{"failure after the work", func(p *play) error { return p.lose(tradingsim.FailAfter(500, "internal_error"), 1) }},
+	{"service dies", func(p *play) error { return p.lose(tradingsim.CrashAfter(), 1) }},
+	{"limit of orders", (*play).limitOrders},
+	{"limit of the key", (*play).limitKey},
+	{"unhealthy", (*play).makeUnhealthy},
+	{"locked", (*play).lock},
+	{"no price", (*play).takePrice},
+	{"killed while open", (*play).killOpen},
+	{"killed in a reply", func(p *play) error { return p.killIn(tradingsim.DelayResponse(time.Hour)) }},
+	{"killed in an order", func(p *play) error { return p.killIn(tradingsim.Delay(p.periods(1) / 2)) }},
+	{"lost stop", (*play).loseStop},
+}
+
+// Scenarios are the names of all, in their order; [Quiet] is the first.
+func Scenarios() (names []string) {
+	for _, s := range scenarios {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// NewSim makes the simulation of a scene. The events go to see, from the beginning.
+func NewSim(s Scene, see func(tradingsim.Event), opts ...tradingsim.Option) *tradingsim.Sim {
+	opts = append([]tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: Account}), tradingsim.WithLag(time.Duration(s.Manifest.Lag))}, opts...)
+	for symbol, m := range s.Manifest.Markets {
+		opts = append(opts, tradingsim.WithMark(symbol, m.Price.String()))
+	}
+	if s.Speed > 1 {
+		opts = append(opts, tradingsim.WithSpeed(s.Speed))
+	}
+	sim := tradingsim.New(opts...)
+	sim.Watch(see)
+	return sim
+}
+
+// Play plays a scene with a program on the simulation that [NewSim] has made, and returns what
+// the program did. The program is dead when it returns. An error is of the harness.
+func Play(ctx context.Context, s Scene, sim *tradingsim.Sim, program Program) (c Counts, err error) {
+	if s.Manifest, err = s.Manifest.complete(); err != nil {
+		return c, err
+	}
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(s.Scenario))
+	p := &play{
+		ctx: ctx, Scene: s, sim: sim, program: program,
+		random: rand.New(rand.NewPCG(s.Seed, name.Sum64())), prices: map[string]string{},
+		symbols: slices.Sorted(maps.Keys(s.Manifest.Markets)),
+		since:   map[slot]time.Time{}, patience: map[slot]time.Duration{},
+	}
+	p.Speed = max(1, p.Speed)
+	p.nth = 1 + p.random.IntN(max(1, min(s.Quiet.Entries, 3)))
+	sim.FaultEach(p.fault)
+	for _, one := range scenarios {
+		if one.name != s.Scenario {
+			continue
+		}
+		began := sim.Now()
+		err := one.play(p)
+		p.took = sim.Now().Sub(began)
+		sim.FaultEach(func(string) tradingsim.Fault { return nil })
+		if p.alive {
+			err = errors.Join(err, program.Kill())
+		}
+		return p.counts(), err
+	}
+	return c, fmt.Errorf("there is no scenario %q", s.Scenario)
+}
+
+// lose loses what becomes of the n-th entry, and of up to most-1 that follow at once: transports
+// send again by themselves.
+func (p *play) lose(f tradingsim.Fault, most int) error {
+	p.plan(f, IsEntry, p.nth, 1+p.random.IntN(most))
+	if hit, err := p.until(p.hit, p.reach(), true); !hit || err != nil {
+		return err
+	}
+	if err := p.hold(max(p.periods(3), 2*time.Second), false); err != nil {
+		return err
+	}
+	return p.hold(max(p.periods(4), 2*time.Second), true)
+}
+
+// limitOrders answers entries 429 for as long as the first answer says.
+func (p *play) limitOrders() error { return p.limit(IsEntry) }
+
+// limitKey answers everything that has a key 429, from an entry on.
+func (p *play) limitKey() error {
+	return p.limit(func(operation string) bool { return operation != "GET /health" && operation != "GET /openapi.json" })
+}
+
+func (p *play) limit(scope func(string) bool) error {
+	wait := min(max(p.periods(5), 5*time.Second), time.Minute).Round(time.Second)
+	p.mu.Lock()
+	p.limited, p.wait = scope, wait
+	p.mu.Unlock()
+	p.plan(nil, IsEntry, p.nth, 1)
+	if hit, err := p.until(func() bool { return p.over(0) }, p.reach(), true); !hit || err != nil {
+		return err
+	}
+	if _, err := p.until(func() bool { return p.over(wait) }, 2*wait, true); err != nil {
+		return err
+	}
+	return p.hold(max(p.periods(4), 3*time.Second), true)
+}
+
+// makeUnhealthy makes the service unhealthy while the bot is flat and wants to enter, and then
+// healthy again.
+func (p *play) makeUnhealthy() error {
+	if reached, err := p.until(p.entered, p.reach(), true); !reached || err != nil {
+		return err
+	}
+	status := [][2]string{{"degraded", "stale"}, {"unavailable", "unknown"}}[p.random.IntN(2)]
+	p.sim.SetHealth(status[0], status[1])
+	p.flat = true
+	if err := p.hold(healthCache+time.Duration(p.Manifest.HealthAge)+max(p.periods(4), 2*time.Second), true); err != nil {
+		return err
+	}
+	p.sim.SetHealth("healthy", "live")
+	return p.again(healthCache)
+}
+
+// again waits until the bot enters once more.
+func (p *play) again(more time.Duration) error {
+	before := p.counts().Entries
+	_, err := p.until(func() bool { return p.counts().Entries > before }, more+max(p.periods(5), 3*time.Second), true)
+	p.flat = false
+	if err != nil {
+		return err
+	}
+	return p.hold(p.periods(1), true)
+}
+
+// lock makes the account refuse new exposure while the bot is flat.
+func (p *play) lock() error {
+	if reached, err := p.until(p.entered, p.reach(), true); !reached || err != nil {
+		return err
+	}
+	p.flat = true
+	if p.Manifest.Environment == "live" {
+		p.clear()
+		p.sim.SetStatus(Account, "PASSED")
+	} else {
+		p.plan(tradingsim.Fail(403, "account_locked"), IsEntry, 1, 1<<30)
+	}
+	if err := p.hold(max(p.periods(8), 4*time.Second), true); err != nil {
+		return err
+	}
+	p.plan(nil, IsEntry, 1, 0)
+	if p.Manifest.Environment == "live" {
+		p.sim.SetStatus(Account, "ACTIVE")
+	}
+	return p.again(0)
+}
+
+// takePrice takes all marks away while the bot is flat.
+func (p *play) takePrice() error {
+	if reached, err := p.until(p.entered, p.reach(), true); !reached || err != nil {
+		return err
+	}
+	p.still = true
+	for range 5 { // it may enter in between
+		p.clear()
+		p.unpriced()
+		if !p.holds() {
+			break
+		}
+		p.wobble()
+	}
+	if err := p.hold(max(p.periods(5), 2*time.Second), false); err != nil {
+		return err
+	}
+	p.still = false
+	p.wobble()
+	return p.again(0)
+}
+
+// killOpen kills the bot while it holds a position.
+func (p *play) killOpen() error {
+	if reached, err := p.until(func() bool { return p.entered() && p.holds() }, p.reach(), true); !reached || err != nil {
+		return err
+	}
+	if err := p.hold(time.Duration(p.random.Int64N(int64(p.periods(1)))), false); err != nil {
+		return err
+	}
+	return p.kill()
+}
+
+// killIn kills the bot while its n-th entry is under way or its reply is.
+func (p *play) killIn(f tradingsim.Fault) error {
+	p.plan(f, IsEntry, p.nth, 1)
+	if hit, err := p.until(p.hit, p.reach(), true); !hit || err != nil {
+		return err
+	}
+	return p.kill()
+}
+
+func (p *play) kill() error {
+	if err := p.program.Kill(); err != nil {
+		return err
+	}
+	p.sleep(min(p.periods(1), 250*time.Millisecond)) // what is in the socket arrives
+	p.sim.Note(tradingsim.EventKill, "killed by the scenario")
+	p.sleep(max(p.periods(1), 500*time.Millisecond))
+	if err := p.start("started again"); err != nil {
+		return err
+	}
+	after := max(p.periods(4), 3*time.Second)
+	if p.Manifest.Restart == Flatten {
+		after = max(after, time.Duration(p.Manifest.FlatWithin)+p.periods(2))
+	}
+	if err := p.hold(after, false); err != nil {
+		return err
+	}
+	return p.hold(max(p.periods(4), 2*time.Second), true)
+}
+
+// loseStop loses a request that sets levels.
+func (p *play) loseStop() error {
+	if p.Quiet.Levels == 0 {
+		return nil // nothing to lose
+	}
+	p.plan(tradingsim.DropRequest(), isLevels, 1+p.random.IntN(min(p.Quiet.Levels, 3)), 1+p.random.IntN(4))
+	if hit, err := p.until(p.hit, p.reach(), true); !hit || err != nil {
+		return err
+	}
+	return p.hold(time.Duration(p.Manifest.StopWithin)+max(p.periods(4), 2*time.Second), false)
+}
