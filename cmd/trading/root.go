@@ -7,6 +7,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/trial"
 )
 
 // newRoot returns the tree of commands.
@@ -45,7 +46,7 @@ Exit codes:
 	add("trade", "Trade:", newPlace(app), newLimit(app), newPro(app), newClose(app), newCancel(app), newTPSL(app), newFlatten(app))
 	add("guard", "Protect:", newProtect(app), newHalt(app), newResume(app), newTake(app), newRelease(app), newSidecar(app))
 	add("repair", "Find out what happened:", newPending(app), newJournal(app), newAudit(app))
-	add("tools", "Tools:", newBacktest(app), newOdds(app), newContract(app), newDocs(app), newDrill(app), newObserve(app), newSim(app), newVersion(app))
+	add("tools", "Tools:", newBacktest(app), newOdds(app), newContract(app), newDocs(app), newDrill(app), newObserve(app), newSim(app), trial.New(app), newVersion(app))
 	root.SetHelpCommandGroupID("tools")
 	root.SetCompletionCommandGroupID("tools")
 	app.Complete(root)

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from bot import ACCOUNT, place, send
 
 KEPT = 23 * 3600  # the service knows a key for 24 hours
+CLOSED = {"account_locked", "ACCOUNT_LOCKED", "DAILY_DRAWDOWN_BREACH", "GLOBAL_DRAWDOWN_BREACH"}  # it takes no more entries
 
 
 def save(state, decision):
@@ -31,9 +32,10 @@ def carry_out(state, decision, lost=False):
     outcome, what = 3, decision.get("look", "too old: the service may not know its key any more")
     if "look" not in decision and time.time() - decision["at"] < KEPT:
         outcome, what = place(decision["order"], decision["key"], lost)
+        outcome = 3 if outcome == 1 and what in CLOSED else outcome
     print(["placed:", "nothing was placed:", "", "look at the account:"][outcome], json.dumps(what, default=str), flush=True)
     if outcome == 3:
-        save(state, decision | {"look": what})  # it may have run, and is not sent again
+        save(state, decision | {"look": what})  # it may have run, or never will: it is not sent again
         sys.exit(3)
     os.remove(state)
 

@@ -26,5 +26,8 @@ while True:
     status, data = send("GET", "/positions?accountId=" + account)
     if status == 200 and not any(p["symbol"] == "BTC" for p in data["positions"]):
         order = {"accountId": account, "symbol": "BTC", "side": "long", "size": 0.01, "leverage": 2}
-        print(*send("POST", "/orders", json.dumps(order)), flush=True)
+        status, data = send("POST", "/orders", json.dumps(order))
+        print(status, data, flush=True)
+        if data.get("error") in ("account_locked", "ACCOUNT_LOCKED", "DAILY_DRAWDOWN_BREACH", "GLOBAL_DRAWDOWN_BREACH"):
+            sys.exit(3)  # the account takes no more entries: a person has to look
     time.sleep(float(sys.argv[1]) if sys.argv[1:] else 60)

@@ -89,3 +89,21 @@ func TestTheLoopAsksAPerson(t *testing.T) {
 		require.Equal(t, 1, sent(sim))
 	}
 }
+
+// An account that takes no more entries is a person's too: whatever the loop sent next would be
+// refused, also after a restart.
+func TestTheLoopStopsAtALockedAccount(t *testing.T) {
+	sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
+	sim.SetStatus("acc_1", "PASSED")
+	state := filepath.Join(t.TempDir(), "loop.state")
+	for range 2 {
+		code, out := run(t, sim, program(t, "python3", "loop.py", state, "0.05"))
+		require.Equal(t, 3, code)
+		require.Contains(t, out, `look at the account: "account_locked"`)
+		require.Equal(t, 1, sent(sim))
+	}
+	// The other loop keeps nothing: each of its lives asks once.
+	code, _ := run(t, sim, program(t, "python3", "loop_sidecar.py", "0.05"))
+	require.Equal(t, 3, code)
+	require.Equal(t, 2, sent(sim))
+}

@@ -40,8 +40,8 @@ func (j *unhealthyEntry) end(*world) {}
 // lockedEntry is an entry after the service has said that the account takes none.
 type lockedEntry struct {
 	tally
-	since  map[string]time.Time // of the first refusal in this life, by account
-	count  map[string]int       // entries after it
+	since  map[string]time.Time // of the first refusal while locked, by account
+	count  map[string]int       // entries after it, or after one in this life
 	first  *request
 	closed time.Time // the account was locked, and the bot was not told
 	quiet  bool      // … and had the opportunity, and sent nothing
@@ -50,9 +50,9 @@ type lockedEntry struct {
 func (j *lockedEntry) see(w *world, p point) {
 	switch {
 	case p.kind == tradingsim.EventStart:
-		j.look(w)
-		clear(j.since)
-		clear(j.count)
+		for account := range j.since {
+			j.count[account] = -1 // it may have forgotten, and ask once more
+		}
 	case p.kind == tradingsim.EventStatus:
 		j.look(w)
 		open := p.c.Value == "ACTIVE" || p.c.Value == "PURCHASED" || p.c.Value == "FUNDED" || p.c.Value == "active"
@@ -67,7 +67,7 @@ func (j *lockedEntry) see(w *world, p point) {
 			delete(j.since, p.c.Account)
 			delete(j.count, p.c.Account)
 		}
-	case p.kind == tradingsim.EventRequest && w.adds(p.r):
+	case p.kind == tradingsim.EventRequest && w.adds(p.r) && w.fresh(p.r, p.at):
 		j.exercised = j.exercised || j.quiet
 		j.closed, j.quiet = time.Time{}, false
 		if j.since[p.r.account].IsZero() {

@@ -127,7 +127,7 @@ func WriteReached(w io.Writer, runs []Outcome) {
 		fmt.Fprintln(w)
 	}
 	for _, name := range names {
-		if f := never[name]; !reached[name] && f.Text != "" {
+		if f := never[name]; !reached[name] && f.Text != "" && len(scenarios) > 2 { // not of a replay
 			fmt.Fprintf(w, "never exercised: %s, because %s. To exercise it, %s.\n", name, f.Text, cmp.Or(f.Change, "see the reason"))
 		}
 	}

@@ -147,4 +147,3 @@ func TestMutants(t *testing.T) {
 func TestRun(t *testing.T) {
 	trial.Run(t, raw{period: time.Second}.run, manifest(), 7)
 }
-

@@ -137,7 +137,7 @@ func (p *play) lose(f tradingsim.Fault, most int) error {
 	if err := p.hold(max(p.periods(3), 2*time.Second), false); err != nil {
 		return err
 	}
-	return p.hold(max(p.periods(4), 2*time.Second), true)
+	return p.hold(max(p.periods(3), 2*time.Second), true)
 }
 
 // limitOrders answers entries 429 for as long as the first answer says.
@@ -160,19 +160,20 @@ func (p *play) limit(scope func(string) bool) error {
 	if _, err := p.until(func() bool { return p.over(wait) }, 2*wait, true); err != nil {
 		return err
 	}
-	return p.hold(max(p.periods(4), 3*time.Second), true)
+	return p.hold(max(p.periods(3), 2*time.Second), true)
 }
 
 // makeUnhealthy makes the service unhealthy while the bot is flat and wants to enter, and then
 // healthy again.
 func (p *play) makeUnhealthy() error {
+	p.nth = 1
 	if reached, err := p.until(p.entered, p.reach(), true); !reached || err != nil {
 		return err
 	}
 	status := [][2]string{{"degraded", "stale"}, {"unavailable", "unknown"}}[p.random.IntN(2)]
 	p.sim.SetHealth(status[0], status[1])
 	p.flat = true
-	if err := p.hold(healthCache+time.Duration(p.Manifest.HealthAge)+max(p.periods(4), 2*time.Second), true); err != nil {
+	if err := p.hold(healthCache+time.Duration(p.Manifest.HealthAge)+max(p.periods(2), 2*time.Second), true); err != nil {
 		return err
 	}
 	p.sim.SetHealth("healthy", "live")
@@ -184,14 +185,12 @@ func (p *play) again(more time.Duration) error {
 	before := p.counts().Entries
 	_, err := p.until(func() bool { return p.counts().Entries > before }, more+max(p.periods(5), 3*time.Second), true)
 	p.flat = false
-	if err != nil {
-		return err
-	}
-	return p.hold(p.periods(1), true)
+	return err
 }
 
 // lock makes the account refuse new exposure while the bot is flat.
 func (p *play) lock() error {
+	p.nth = 1
 	if reached, err := p.until(p.entered, p.reach(), true); !reached || err != nil {
 		return err
 	}
@@ -214,6 +213,7 @@ func (p *play) lock() error {
 
 // takePrice takes all marks away while the bot is flat.
 func (p *play) takePrice() error {
+	p.nth = 1
 	if reached, err := p.until(p.entered, p.reach(), true); !reached || err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (p *play) kill() error {
 	if err := p.program.Kill(); err != nil {
 		return err
 	}
-	p.sleep(min(p.periods(1), 250*time.Millisecond)) // what is in the socket arrives
+	p.sleep(time.Duration(250*p.Speed) * time.Millisecond) // what is in the socket arrives
 	p.sim.Note(tradingsim.EventKill, "killed by the scenario")
 	p.sleep(max(p.periods(1), 500*time.Millisecond))
 	if err := p.start("started again"); err != nil {
@@ -271,7 +271,7 @@ func (p *play) kill() error {
 	if err := p.hold(after, false); err != nil {
 		return err
 	}
-	return p.hold(max(p.periods(4), 2*time.Second), true)
+	return p.hold(max(p.periods(3), 2*time.Second), true)
 }
 
 // loseStop loses a request that sets levels.

@@ -1,0 +1,96 @@
+// Package trial runs programs in the scenarios of package tradingtest/trial: each with a
+// simulation, a port, keys and a folder of its own.
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// killTimeout is how long everything that a bot has started may take to die.
+const killTimeout = 20 * time.Second
+
+// process is a program, below one that kills all of it.
+type process struct {
+	keeper  []string        // the command that calls [Keep], before the program's own
+	argv    func() []string // of the next life
+	env     []string
+	output  *os.File
+	kill    string // a command of the shell that kills what is not below us, such as a container
+	cmd     *exec.Cmd
+	stdin   io.Closer
+	ended   chan struct{}
+	outcome error
+}
+
+func (p *process) Start() error {
+	argv := append(p.keeper[1:len(p.keeper):len(p.keeper)], p.argv()...)
+	cmd := exec.Command(p.keeper[0], argv...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, p.output, p.output
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	p.cmd, p.stdin, p.ended = cmd, stdin, ended
+	go func() {
+		defer close(ended)
+		p.outcome = cmd.Wait()
+	}()
+	return nil
+}
+
+func (p *process) Kill() error {
+	if p.cmd == nil {
+		return nil
+	}
+	_ = p.stdin.Close()
+	var err error
+	if p.kill != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "sh", "-c", p.kill)
+		cmd.Env = p.env
+		if text, failed := cmd.CombinedOutput(); failed != nil {
+			err = fmt.Errorf("--kill-command: %w: %.200s", failed, text)
+		}
+	}
+	select {
+	case <-p.ended:
+		return err
+	case <-time.After(killTimeout):
+		return errors.Join(err, fmt.Errorf("%s has not died within %s", strings.Join(p.argv(), " "), killTimeout))
+	}
+}
+
+func (p *process) Ended() <-chan struct{} { return p.ended }
+
+// How says how it ended, with the last line that it printed.
+func (p *process) How() string {
+	how := "exit status 0"
+	if p.outcome != nil {
+		how = p.outcome.Error()
+	}
+	if text, err := os.ReadFile(p.output.Name()); err == nil {
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		if last := lines[len(lines)-1]; last != "" {
+			how += fmt.Sprintf(", %.160q", last)
+		}
+	}
+	return how
+}
+
+// create makes the file that the output of a program goes to.
+func create(dir, name string) (*os.File, error) {
+	return os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+}

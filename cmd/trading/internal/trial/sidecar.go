@@ -1,0 +1,132 @@
+package trial
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	judge "github.com/tradingapi/trading-go/tradingtest/trial"
+)
+
+// pair is a bot behind a sidecar. Both are judged as one, and killed in turn: the bot, the
+// sidecar, or both.
+type pair struct {
+	bot, sidecar *process
+	address      string
+	turn         uint64
+	up           bool
+}
+
+const (
+	killsBot = iota
+	killsSidecar
+	killsBoth
+	turns
+)
+
+func (p *pair) Start() error {
+	if !p.up {
+		if err := p.sidecar.Start(); err != nil {
+			return err
+		}
+		p.up = true
+		if err := p.wait(); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-p.Ended():
+		return p.bot.Start()
+	default:
+		return nil // it has outlived its sidecar
+	}
+}
+
+// wait waits until the sidecar listens.
+func (p *pair) wait() error {
+	for range 200 {
+		if c, err := net.DialTimeout("tcp", p.address, time.Second); err == nil {
+			return c.Close()
+		}
+		select {
+		case <-p.sidecar.Ended():
+			return fmt.Errorf("the sidecar ended: %s", p.sidecar.How())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("the sidecar does not listen: %s", p.sidecar.How())
+}
+
+// Kill kills whose turn it is; the last of a scenario kills both.
+func (p *pair) Kill() error {
+	turn := p.turn % turns
+	p.turn = killsBoth
+	if turn != killsBot {
+		p.up = false
+		if err := p.sidecar.Kill(); err != nil {
+			return err
+		}
+	}
+	if turn != killsSidecar {
+		return p.bot.Kill()
+	}
+	return nil
+}
+
+func (p *pair) Ended() <-chan struct{} {
+	if p.bot.ended == nil {
+		never := make(chan struct{})
+		close(never) // it has not begun
+		return never
+	}
+	return p.bot.Ended()
+}
+
+func (p *pair) How() string { return p.bot.How() }
+
+// behindSidecar puts a sidecar between a bot and its service.
+func (r *Runner) behindSidecar(bot *process, dir string, seed uint64) (judge.Program, error) {
+	state := filepath.Join(dir, "sidecar")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		return nil, err
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := free.Addr().String()
+	_ = free.Close() // another program can take it now, and then the sidecar says so
+	env := append(bot.env, "XDG_STATE_HOME="+state)
+	key := func(name string, more ...string) (string, error) {
+		cmd := exec.Command(r.Command[0], append(append(r.Command[1:len(r.Command):len(r.Command)], "sidecar", "keys", "add", name, "--state-dir", state), more...)...)
+		cmd.Env = env
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		text, err := cmd.Output()
+		if err != nil {
+			return "", fmt.Errorf("a local key: %w: %s", err, errs.String())
+		}
+		return strings.TrimSpace(string(text)), nil
+	}
+	live, err := key("bot", "--account", judge.Account)
+	if err != nil {
+		return nil, err
+	}
+	paper, err := key("paper", "--paper")
+	if err != nil {
+		return nil, err
+	}
+	output, err := create(dir, "sidecar.out")
+	if err != nil {
+		return nil, err
+	}
+	serve := append(r.Command[:len(r.Command):len(r.Command)], "sidecar", "serve", "--state-dir", state, "--listen", address, "--exclusive", judge.Account)
+	side := &process{keeper: r.keeper(), argv: func() []string { return serve }, env: env, output: output}
+	bot.env = append(bot.env, "TRADING_BASE_URL=http://"+address+"/v1", "TRADING_LIVE_KEY="+live, "TRADING_SANDBOX_KEY="+paper)
+	return &pair{bot: bot, sidecar: side, address: address, turn: seed}, nil
+}

@@ -1,0 +1,82 @@
+package trial
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// Propose makes a manifest of what a bot did in a quiet run under a manifest, and asks about
+// what only its owner knows. What it held is a question and not a limit.
+func Propose(under Manifest, events []tradingsim.Event) (m Manifest, questions []string, err error) {
+	points, byID := timeline(events)
+	ask := func(format string, args ...any) { questions = append(questions, fmt.Sprintf(format, args...)) }
+	m = Manifest{Restart: Resume, Markets: map[string]Market{}}
+	held, largest := map[slot]decimal.Decimal{}, map[string]decimal.Decimal{}
+	last, gaps := map[string]time.Time{}, []time.Duration{}
+	var assessed time.Time
+	var age time.Duration
+	entries, stops := 0, 0
+	for _, p := range points {
+		switch {
+		case p.kind == tradingsim.EventRequest && p.r.entry:
+			entries++
+			m.Environment = "live"
+			if p.r.Operation == "POST /sandbox/orders" {
+				m.Environment = "sandbox"
+			}
+			m.Markets[p.r.Symbol] = Market{Price: under.Markets[p.r.Symbol].Price}
+			if p.r.StopLossPrice.set {
+				stops++
+			}
+			if !assessed.IsZero() {
+				age = max(age, p.at.Sub(assessed))
+			}
+		case p.kind == tradingsim.EventRequest && isLevels(p.r.Operation):
+			stops++
+		case p.kind == tradingsim.EventRequest && !p.r.write:
+			if before, known := last[p.r.Path]; known {
+				gaps = append(gaps, p.at.Sub(before))
+			}
+			last[p.r.Path] = p.at
+		case p.kind == tradingsim.EventAnswer && p.r.Operation == "GET /health":
+			assessed = p.at
+		case p.e != nil && p.e.Filled && byID[p.e.Request] != nil:
+			s := slot{p.e.Account, p.e.Symbol}
+			held[s] = held[s].Add(signed(p.e.Side, p.e.Size))
+			largest[s.symbol] = decimal.Max(largest[s.symbol], held[s].Abs())
+		case p.e != nil && p.e.Filled:
+			delete(held, slot{p.e.Account, p.e.Symbol}) // the harness has closed it
+		}
+	}
+	if entries == 0 || len(gaps) == 0 {
+		return m, nil, errors.New("the bot sent no entry in the quiet run, or read nothing twice: there is nothing to propose from")
+	}
+	slices.Sort(gaps)
+	m.Period = Duration(max(gaps[len(gaps)/2].Round(100*time.Millisecond), 100*time.Millisecond))
+	ask("period: it looked about every %s. Is that its period?", time.Duration(m.Period))
+	for _, symbol := range slices.Sorted(maps.Keys(m.Markets)) {
+		ask("markets.%s.most: it held %s at the most. How much may it hold?", symbol, largest[symbol])
+	}
+	if assessed.IsZero() {
+		ask("healthAge: it did not read the health of the service. Should it not?")
+	} else {
+		m.HealthAge = Duration(min(max(2*age.Round(100*time.Millisecond), time.Second), time.Minute))
+		ask("healthAge: it entered %s after it had read the health. How old may that be?", age.Round(time.Millisecond))
+	}
+	if stops > 0 {
+		m.StopWithin = Duration(max(10*time.Second, 2*time.Duration(m.Period)))
+		ask("stopWithin: it sets stops. How long may a position be open without one?")
+	} else {
+		ask("stopWithin: it sets no stop. Should it?")
+	}
+	ask("restart: does it resume after a restart, or flatten first?")
+	ask("timeout: what is its shortest time-out? It bounds --speed.")
+	return m, questions, nil
+}
