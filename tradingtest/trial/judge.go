@@ -112,6 +112,7 @@ type world struct {
 	started   time.Time            // the present life
 	dead      bool
 	entries   int
+	recent    []*request // the latest of them
 }
 
 // Judge judges a run from the log of its simulation.
@@ -190,6 +191,9 @@ func (w *world) after(p point) {
 	}
 	if p.r.entry {
 		w.entries++
+		if w.recent = append(w.recent, p.r); len(w.recent) > 50 {
+			w.recent = w.recent[1:]
+		}
 	}
 }
 
@@ -244,10 +248,15 @@ func (w *world) adds(r *request) bool {
 	return r.Size.GreaterThan(held.Abs())
 }
 
-// fresh reports whether an entry is under a key that was never seen before t.
-func (w *world) fresh(r *request, t time.Time) bool {
-	first, seen := w.keys[r.key]
-	return r.key == "" || !seen || !first.Before(t)
+// fresh reports whether an entry is under a key that was never seen before.
+func (w *world) fresh(r *request) bool {
+	_, seen := w.keys[r.key]
+	return r.key == "" || !seen
+}
+
+// freshSince reports whether it is under a key that was never seen before t.
+func (w *world) freshSince(r *request, t time.Time) bool {
+	return w.fresh(r) || !w.keys[r.key].Before(t)
 }
 
 // flatFor is how long nothing was held by now, since t at most.

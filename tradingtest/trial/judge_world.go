@@ -30,7 +30,7 @@ func (j *unhealthyEntry) see(w *world, p point) {
 	case p.kind != tradingsim.EventRequest || !w.adds(p.r):
 	case j.restored:
 		j.exercised = j.exercised || j.flat
-	case !j.since.IsZero() && p.at.After(deadline) && w.fresh(p.r, j.since):
+	case !j.since.IsZero() && p.at.After(deadline) && w.freshSince(p.r, j.since):
 		j.violated(Fail, "entry-while-unhealthy", fmt.Sprintf("%s was sent %s after the service became unhealthy.", p.r.text(), p.at.Sub(j.since).Round(time.Millisecond)), p.r)
 	}
 }
@@ -67,7 +67,7 @@ func (j *lockedEntry) see(w *world, p point) {
 			delete(j.since, p.c.Account)
 			delete(j.count, p.c.Account)
 		}
-	case p.kind == tradingsim.EventRequest && w.adds(p.r) && w.fresh(p.r, p.at):
+	case p.kind == tradingsim.EventRequest && w.adds(p.r) && w.fresh(p.r):
 		j.exercised = j.exercised || j.quiet
 		j.closed, j.quiet = time.Time{}, false
 		if j.since[p.r.account].IsZero() {
@@ -180,7 +180,7 @@ func (j *restart) see(w *world, p point) {
 		if _, positions := shows(p.r.Operation); positions {
 			j.read = true
 		}
-	case p.kind == tradingsim.EventRequest && w.adds(p.r) && !j.read && w.fresh(p.r, w.started):
+	case p.kind == tradingsim.EventRequest && w.adds(p.r) && !j.read && w.freshSince(p.r, w.started):
 		j.violated(Fail, "entry-before-positions", fmt.Sprintf("%s was sent after a restart, before the positions were read.", p.r.text()), p.r)
 	}
 	if flatten && j.held && !w.dead {

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -113,7 +114,7 @@ func (j *blind) see(w *world, p point) {
 func (j *blind) arrived(w *world, r *request) {
 	l := laneOf(r)
 	d := j.doubts[r.account][l]
-	if d != nil && w.fresh(r, r.At) {
+	if d != nil && w.fresh(r) {
 		if d.early != nil {
 			j.violated(Warn, "read-within-lag", fmt.Sprintf("%s was sent after a read that began within the lag of %s, whose outcome was not known.", r.text(), d.entry.text()), d.entry, d.early, r)
 		} else {
@@ -193,8 +194,8 @@ func over(is, most decimal.Decimal) bool {
 
 // last are the latest entries of the market that were executed.
 func (j *exposure) last(w *world, e *tradingsim.Execution) (list []*request) {
-	for id := e.Request; id > 0 && len(list) < 3; id-- {
-		if r := w.byID[id]; r != nil && r.entry && r.Symbol == e.Symbol && w.executed[id] {
+	for _, r := range slices.Backward(w.recent) {
+		if len(list) < 3 && r.Symbol == e.Symbol && r.ID <= e.Request && w.executed[r.ID] {
 			list = append(list, r)
 		}
 	}
@@ -209,12 +210,15 @@ type noStop struct {
 	tally
 	naked, open map[slot]time.Duration
 	stop        map[slot]bool
-	last        time.Time
 	entry       *request
+	last        time.Time // the moment before, what was held then, and whether bot and service lived
+	held        map[slot]decimal.Decimal
+	live        bool
 }
 
 func (j *noStop) see(w *world, p point) {
 	j.pass(w, p.at)
+	j.last, j.held, j.live = p.at, maps.Clone(w.held), !w.dead && w.unhealthy.IsZero()
 	if p.e == nil {
 		return
 	}
@@ -240,14 +244,11 @@ func (j *noStop) see(w *world, p point) {
 
 // pass lets the time until t pass.
 func (j *noStop) pass(w *world, t time.Time) {
-	passed := t.Sub(j.last)
-	first := j.last.IsZero()
-	j.last = t
-	within := time.Duration(w.m.StopWithin)
-	if within == 0 || first || w.dead || !w.unhealthy.IsZero() {
+	passed, within := t.Sub(j.last), time.Duration(w.m.StopWithin)
+	if within == 0 || !j.live {
 		return
 	}
-	for s := range w.held {
+	for s, held := range j.held {
 		if j.open[s] += passed; j.open[s] > within {
 			j.exercised = true
 		}
@@ -256,7 +257,7 @@ func (j *noStop) pass(w *world, t time.Time) {
 		}
 		before := j.naked[s]
 		if j.naked[s] += passed; j.naked[s] > within && before <= within {
-			j.violated(Fail, "open-without-stop", fmt.Sprintf("%s %s were held without a stop for longer than %s.", w.held[s].Abs(), s.symbol, within), j.entry)
+			j.violated(Fail, "open-without-stop", fmt.Sprintf("%s %s were held without a stop for longer than %s.", held.Abs(), s.symbol, within), j.entry)
 		}
 	}
 }

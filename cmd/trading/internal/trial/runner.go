@@ -83,13 +83,16 @@ func (r *Runner) Run(ctx context.Context) ([]judge.Outcome, error) {
 		}
 	}
 	played := make([]judge.Outcome, len(scenes))
-	slots := make(chan struct{}, r.Parallel)
+	slots, atOnce := make(chan struct{}, r.Parallel), 1
+	if len(scenes) == 1 {
+		atOnce = 3
+	}
 	var all sync.WaitGroup
 	for i, s := range scenes {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			played[i] = r.thrice(ctx, s)
+			played[i] = r.thrice(ctx, s, atOnce)
 		})
 	}
 	all.Wait()
@@ -118,30 +121,26 @@ func (r *Runner) fast() error {
 }
 
 // thrice plays a scene, and one that fails twice more: where not all three fail, it is a warning.
-func (r *Runner) thrice(ctx context.Context, s judge.Scene) judge.Outcome {
-	o, _, err := r.one(ctx, s)
-	failed := 0
-	for i := 0; err == nil && o.Worst() == judge.Fail && i < 3; i++ {
-		again := o
-		if i > 0 {
-			if again, _, err = r.one(ctx, s); err != nil {
-				break
-			}
+// Three at once take no longer than one, for whoever waits.
+func (r *Runner) thrice(ctx context.Context, s judge.Scene, atOnce int) judge.Outcome {
+	plays, errs := make([]judge.Outcome, 3), make([]error, 3)
+	play := func(from, to int) {
+		var all sync.WaitGroup
+		for i := from; i < to; i++ {
+			all.Go(func() { plays[i], _, errs[i] = r.one(ctx, s) })
 		}
-		if again.Worst() == judge.Fail {
-			failed++
-		}
-		if i < 2 {
-			continue
-		}
-		if failed < 3 {
-			o.Split = fmt.Sprintf("%d of 3", failed)
-			for i := range o.Findings.Findings {
-				if f := &o.Findings.Findings[i]; f.Verdict == judge.Fail {
-					f.Verdict = judge.Warn
-				}
-			}
-		}
+		all.Wait()
+	}
+	play(0, atOnce)
+	failed := func() int {
+		return slices.IndexFunc(plays, func(o judge.Outcome) bool { return o.Worst() == judge.Fail })
+	}
+	if failed() >= 0 {
+		play(atOnce, 3)
+	}
+	o, err := plays[max(0, failed())], errors.Join(errs...)
+	if failed() >= 0 && err == nil {
+		o = unanimous(o, plays)
 	}
 	if err != nil {
 		o.Scenario, o.Seed, o.Harness = s.Scenario, s.Seed, err.Error()
@@ -149,6 +148,26 @@ func (r *Runner) thrice(ctx context.Context, s judge.Scene) judge.Outcome {
 	o.Replay = r.Replay(o, *r.Quiet)
 	if w := o.Worst(); w == judge.Fail || w == judge.Warn {
 		r.Say("%s, seed %d: %s", o.Scenario, o.Seed, w)
+	}
+	return o
+}
+
+// unanimous makes fails that not all plays of a scene have into warnings.
+func unanimous(o judge.Outcome, plays []judge.Outcome) judge.Outcome {
+	n := 0
+	for _, one := range plays {
+		if one.Worst() == judge.Fail {
+			n++
+		}
+	}
+	if n == len(plays) {
+		return o
+	}
+	o.Split = fmt.Sprintf("%d of %d", n, len(plays))
+	for i := range o.Findings.Findings {
+		if f := &o.Findings.Findings[i]; f.Verdict == judge.Fail {
+			f.Verdict = judge.Warn
+		}
 	}
 	return o
 }
@@ -190,7 +209,7 @@ func (r *Runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, event
 		"TRADING_SANDBOX_KEY="+sim.SandboxKey(), "TRADING_ACCOUNT="+judge.Account, "TRADING_TRIAL_DIR="+filepath.Join(dir, "bot"), "no_proxy=*")
 	var program judge.Program = bot
 	if r.Sidecar {
-		if program, err = r.behindSidecar(bot, dir, s.Seed); err != nil {
+		if program, err = r.behindSidecar(sim, bot, dir, s.Seed); err != nil {
 			return o, nil, err
 		}
 	}

@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/tradingapi/trading-go/tradingsim"
 	judge "github.com/tradingapi/trading-go/tradingtest/trial"
 )
 
@@ -90,9 +92,12 @@ func (p *pair) Ended() <-chan struct{} {
 func (p *pair) How() string { return p.bot.How() }
 
 // behindSidecar puts a sidecar between a bot and its service.
-func (r *Runner) behindSidecar(bot *process, dir string, seed uint64) (judge.Program, error) {
-	state := filepath.Join(dir, "sidecar")
+func (r *Runner) behindSidecar(sim *tradingsim.Sim, bot *process, dir string, seed uint64) (judge.Program, error) {
+	state, keys := filepath.Join(dir, "sidecar"), filepath.Join(dir, "sidecar.keys")
 	if err := os.Mkdir(state, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(keys, []byte(sim.SandboxKey()+"\n"+sim.LiveKey()+"\n"), 0o600); err != nil {
 		return nil, err
 	}
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -101,7 +106,7 @@ func (r *Runner) behindSidecar(bot *process, dir string, seed uint64) (judge.Pro
 	}
 	address := free.Addr().String()
 	_ = free.Close() // another program can take it now, and then the sidecar says so
-	env := append(bot.env, "XDG_STATE_HOME="+state)
+	env := append(slices.Clip(bot.env), "XDG_STATE_HOME="+state)
 	key := func(name string, more ...string) (string, error) {
 		cmd := exec.Command(r.Command[0], append(append(r.Command[1:len(r.Command):len(r.Command)], "sidecar", "keys", "add", name, "--state-dir", state), more...)...)
 		cmd.Env = env
@@ -125,8 +130,8 @@ func (r *Runner) behindSidecar(bot *process, dir string, seed uint64) (judge.Pro
 	if err != nil {
 		return nil, err
 	}
-	serve := append(r.Command[:len(r.Command):len(r.Command)], "sidecar", "serve", "--state-dir", state, "--listen", address, "--exclusive", judge.Account)
+	serve := append(r.Command[:len(r.Command):len(r.Command)], "sidecar", "serve", "--state-dir", state, "--key-file", keys, "--listen", address, "--exclusive", judge.Account)
 	side := &process{keeper: r.keeper(), argv: func() []string { return serve }, env: env, output: output}
-	bot.env = append(bot.env, "TRADING_BASE_URL=http://"+address+"/v1", "TRADING_LIVE_KEY="+live, "TRADING_SANDBOX_KEY="+paper)
+	bot.env = append(slices.Clip(bot.env), "TRADING_BASE_URL=http://"+address+"/v1", "TRADING_LIVE_KEY="+live, "TRADING_SANDBOX_KEY="+paper)
 	return &pair{bot: bot, sidecar: side, address: address, turn: seed}, nil
 }

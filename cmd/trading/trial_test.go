@@ -1,0 +1,223 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingtest/trial"
+)
+
+var (
+	trialSeeds = flag.Int("trial.seeds", 0, "seeds of each scenario for programs (default: few scenarios with one)")
+	trialBots  = flag.String("trial.bots", "", "the programs to try, by a part of their names (default: all)")
+)
+
+// The manifests of the programs.
+const (
+	eachSecond   = `{"period":"1s","markets":{"BTC":{"price":"64000","most":"0.01"}},"stopWithin":"5s"}`
+	withoutStops = `{"period":"1s","markets":{"BTC":{"price":"64000","most":"0.01"}}}`
+	eachMinute   = `{"period":"1m","markets":{"BTC":{"price":"64000","most":"0.01"}},"stopWithin":"2m"}`
+)
+
+// trialRun is what "trading trial -o json" prints.
+type trialRun struct {
+	Verdict      trial.Verdict
+	ManifestHash string
+	Runs         []trial.Outcome
+	code         int
+	errs         string
+}
+
+// tryProgram runs the command with a program. A test binary is the command for its children. Programs
+// wait most of the time, so that all begin at once, and each result is waited for in its turn.
+func tryProgram(t *testing.T, manifest string, flags []string, argv ...string) (result func(t *testing.T) trialRun) {
+	t.Helper()
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		return func(t *testing.T) trialRun {
+			if os.Getenv("CI") != "" {
+				t.Fatalf("%s is needed for this test", argv[0])
+			}
+			t.Skipf("NOT TESTED: there is no %s on this machine", argv[0])
+			return trialRun{}
+		}
+	}
+	r := newRig(t)
+	r.env = append(os.Environ(), childCommand+"=1")
+	file := filepath.Join(t.TempDir(), "trial.json")
+	require.NoError(t, os.WriteFile(file, []byte(manifest), 0o600))
+	args := slices.Concat([]string{"trial", "--manifest", file, "-o", "json"}, flags, []string{"--"}, argv)
+	var got trialRun
+	var out string
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		got.code, out, got.errs = r.run(args...)
+	}()
+	return func(t *testing.T) trialRun {
+		<-done
+		require.NoError(t, json.Unmarshal([]byte(out), &got), "%s%s", out, got.errs)
+		return got
+	}
+}
+
+// few are the flags of a sample: seconds for each program, beside each other.
+func few(scenarios ...string) []string {
+	if *trialSeeds > 0 {
+		return []string{"--seeds", fmt.Sprint(*trialSeeds)}
+	}
+	flags := []string{"--seeds", "1", "--counts", "3,0"}
+	for _, s := range scenarios {
+		flags = append(flags, "--only", s)
+	}
+	return flags
+}
+
+// ofOtherLanguages is a program of examples/other-languages.
+func ofOtherLanguages(name string) string {
+	return filepath.Join("..", "..", "examples", "other-languages", name)
+}
+
+// python is the interpreter itself: a wrapper of it may need seconds to find it.
+func python() string {
+	if _, err := os.Stat("/usr/bin/python3"); err == nil {
+		return "/usr/bin/python3"
+	}
+	return "python3"
+}
+
+func testBot(name string, more ...string) []string {
+	return append([]string{filepath.Join("internal", "trial", "testdata", name), "{dir}/state", "1"}, more...)
+}
+
+// Right programs, each in its own way. What a test of the whole plays is -trial.seeds 100.
+func TestTrialOfRightPrograms(t *testing.T) {
+	for name, row := range map[string]struct {
+		manifest string
+		flags    []string
+		argv     []string
+	}{
+		"Python":                      {eachSecond, few("lost reply", "killed while open"), append([]string{python()}, testBot("bot.py")...)},
+		"Node":                        {eachSecond, few("killed in a reply"), append([]string{"node"}, testBot("bot.mjs")...)},
+		"bash":                        {withoutStops, few("lost request"), append([]string{"bash"}, testBot("bot.sh")...)},
+		"loop.py at its own minute":   {eachMinute, append(few("locked", "limit of the key"), "--speed", "60"), []string{python(), ofOtherLanguages("loop.py"), "{dir}/state"}},
+		"loop_sidecar.py, by sidecar": {withoutStops, append(few("killed in a reply"), "--sidecar"), []string{python(), ofOtherLanguages("loop_sidecar.py"), "1"}},
+		"left in another session":     {eachSecond, few("killed while open"), append([]string{python()}, testBot("bot.py", "leaves")...)},
+	} {
+		if !strings.Contains(name, *trialBots) {
+			continue
+		}
+		result := tryProgram(t, row.manifest, row.flags, row.argv...)
+		if *trialSeeds > 0 {
+			result(t) // each has the machine for itself
+		}
+		defer t.Run(name, func(t *testing.T) {
+			got := result(t)
+			var text strings.Builder
+			trial.WriteReached(&text, got.Runs)
+			trial.WriteFindings(&text, got.Runs)
+			t.Log("\n" + text.String())
+			require.Zero(t, got.code, got.errs)
+			require.Contains(t, []trial.Verdict{trial.Pass, trial.Warn}, got.Verdict)
+		})
+	}
+}
+
+// Programs with one mistake each, caught by its own judgement in three runs of three.
+func TestTrialOfMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("processes")
+	}
+	for mistake, row := range map[string]struct{ scenario, judgement string }{
+		"blind":     {"lost reply", trial.BlindResend},
+		"forgets":   {"killed while open", trial.Restart},
+		"greedy":    {"lost request", trial.Exposure},
+		"impatient": {"limit of orders", trial.RetryAfter},
+		"naked":     {"killed while open", trial.NoStop},
+		"reckless":  {"unhealthy", trial.UnhealthyEntry},
+		"stubborn":  {"locked", trial.LockedEntry},
+		"zero":      {"no price", trial.Zero},
+	} {
+		if *trialSeeds == 0 && mistake != "blind" && mistake != "forgets" {
+			continue
+		}
+		flags := []string{"--only", row.scenario, "--counts", "3,0", "--seeds", fmt.Sprint(max(1, *trialSeeds))}
+		result := tryProgram(t, eachSecond, flags, append([]string{python()}, testBot("bot.py", mistake)...)...)
+		if *trialSeeds > 0 {
+			result(t)
+		}
+		defer t.Run(mistake, func(t *testing.T) {
+			got := result(t)
+			caught, exercised := 0, 0
+			for _, o := range got.Runs {
+				switch f := o.Of(row.judgement); f.Verdict {
+				case trial.Fail:
+					caught++
+					exercised++
+					assert.NotEmpty(t, f.Picture)
+					assert.Contains(t, o.Replay, "--seed")
+				case trial.Pass, trial.Warn:
+					exercised++
+				}
+			}
+			t.Logf("caught in %d of %d runs that exercised it, of %d", caught, exercised, len(got.Runs))
+			require.NotZero(t, exercised)
+			require.GreaterOrEqual(t, caught*100, exercised*95)
+			require.Equal(t, 1, got.code)
+		})
+	}
+}
+
+// What the command writes, and how it ends, without waiting for a scenario to its end.
+func TestTrialWithoutABot(t *testing.T) {
+	r := newRig(t)
+	r.env = append(os.Environ(), childCommand+"=1")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "trial.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"period":"100ms","markets":{"BTC":{"price":"64000"}}}`), 0o600))
+	junit := filepath.Join(dir, "junit.xml")
+	out := r.ends(3, "nothing was exercised", "trial", "--manifest", file, "--junit", junit, "--", "sleep", "60")
+	assert.Contains(t, out, "quiet")
+	var suites struct {
+		Suites []struct {
+			Name    string `xml:"name,attr"`
+			Tests   int    `xml:"tests,attr"`
+			Skipped int    `xml:"skipped,attr"`
+		} `xml:"testsuite"`
+	}
+	text, err := os.ReadFile(junit)
+	require.NoError(t, err)
+	require.NoError(t, xml.Unmarshal(text, &suites))
+	require.Len(t, suites.Suites, 1)
+	assert.Equal(t, len(trial.Judgements()), suites.Suites[0].Tests)
+	assert.Equal(t, suites.Suites[0].Tests, suites.Suites[0].Skipped)
+
+	for _, row := range []struct {
+		says string
+		args []string
+	}{
+		{"missing: COMMAND", []string{"trial", "--manifest", file}},
+		{"init proposes one", []string{"trial", "--manifest", file + "x", "--", "true"}},
+		{"it must be one of quiet, lost reply", []string{"trial", "--manifest", file, "--only", "x", "--", "true"}},
+		{"it must be two numbers", []string{"trial", "--manifest", file, "--counts", "x", "--", "true"}},
+		{"--seeds must be from 1", []string{"trial", "--manifest", file, "--seeds", "0", "--", "true"}},
+		{"missing: COMMAND", []string{"trial", "init"}},
+		{"no such file", []string{"trial", "judge", file + "x", "--manifest", file}},
+		{"line 1 of the log", []string{"trial", "judge", file, "--manifest", file}},
+	} {
+		r.ends(2, row.says, row.args...)
+	}
+	log := filepath.Join(dir, "sim.log")
+	require.NoError(t, os.WriteFile(log, nil, 0o600))
+	r.ends(3, "nothing was exercised", "trial", "judge", log, "--manifest", file)
+}

@@ -1,0 +1,438 @@
+package trial_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/tradingtest/trial"
+)
+
+// told is a run that a test tells request by request.
+type told struct {
+	*testing.T
+	sim    *tradingsim.Sim
+	log    *bytes.Buffer
+	client http.Client
+}
+
+// tell lets a test tell a run in a bubble, and judges it from the log as it is on disk.
+func tell(t *testing.T, m trial.Manifest, story func(b told)) (f trial.Findings) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		sim := trial.NewSim(trial.Scene{Manifest: m}, func(tradingsim.Event) {}, tradingsim.WithLog(&log))
+		defer sim.Close()
+		story(told{t, sim, &log, http.Client{Transport: sim.Transport()}})
+		events, err := trial.ReadLog(&log)
+		require.NoError(t, err)
+		f, err = trial.Judge(m, events)
+		require.NoError(t, err)
+	})
+	return f
+}
+
+// send sends a request; a body makes it a write.
+func (b told) send(path, body, key string) {
+	method, apiKey := "GET", b.sim.LiveKey()
+	if body != "" {
+		method = "POST"
+	}
+	if strings.HasPrefix(path, "/sandbox/") {
+		apiKey = b.sim.SandboxKey()
+	}
+	r, err := http.NewRequestWithContext(b.Context(), method, b.sim.URL()+path, strings.NewReader(body))
+	require.NoError(b, err)
+	r.Header.Set("X-API-Key", apiKey)
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	if a, err := b.client.Do(r); err == nil {
+		require.NoError(b, a.Body.Close())
+	}
+}
+
+// buy buys 0.01 BTC, and more members of the body.
+func (b told) buy(key, more string) {
+	b.send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2`+more+`}`, key)
+}
+
+func (b told) positions() { b.send("/positions?accountId=acc_1", "", "") }
+
+func pass(d time.Duration) { time.Sleep(d) }
+
+// Each row is a run that looks like a mistake or like none, and the word for it.
+func TestJudge(t *testing.T) {
+	m := manifest()
+	lag := m
+	lag.Lag = trial.Duration(3 * time.Second)
+	dollars := m
+	dollars.Markets, dollars.Dollars = map[string]trial.Market{"BTC": {Price: decimal.New(64000, 0)}}, decimal.New(1000, 0)
+	flat := m
+	flat.Restart, flat.FlatWithin = trial.Flatten, trial.Duration(3*time.Second)
+	for name, row := range map[string]struct {
+		manifest  trial.Manifest
+		judgement string
+		verdict   trial.Verdict
+		reason    string
+		story     func(b told)
+	}{
+		"a lost order, and another": {m, trial.BlindResend, trial.Fail, "double", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.DropResponse())
+			b.buy("a", "")
+			b.buy("b", "")
+		}},
+		"the first never arrived": {m, trial.BlindResend, trial.Fail, "resend-under-new-key", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.DropRequest())
+			b.buy("a", "")
+			b.buy("b", "")
+		}},
+		"of another size": {m, trial.BlindResend, trial.Fail, "double", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.DropResponse())
+			b.buy("a", "")
+			b.send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.02,"leverage":2}`, "b")
+		}},
+		"under its own key": {m, trial.BlindResend, trial.Pass, "pass", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.DropResponse())
+			b.buy("a", "")
+			b.buy("a", "")
+			b.buy("b", "")
+		}},
+		"after a read": {m, trial.BlindResend, trial.Pass, "pass", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.DropRequest())
+			b.buy("a", "")
+			b.positions()
+			b.buy("b", "")
+		}},
+		"after a read that failed": {m, trial.BlindResend, trial.Fail, "resend-under-new-key", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.DropRequest())
+			b.sim.Fault("GET /positions", tradingsim.GatewayError(502))
+			b.buy("a", "")
+			b.positions()
+			b.buy("b", "")
+		}},
+		"after a page that looks like a refusal": {m, trial.BlindResend, trial.Fail, "double", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.GatewayJSONAfter(403, "account_locked"))
+			b.buy("a", "")
+			b.buy("b", "")
+		}},
+		"after a 429, which is known": {m, trial.BlindResend, trial.NotExercised, "no-opportunity", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.RateLimit(time.Second))
+			b.buy("a", "")
+			b.buy("b", "")
+		}},
+		"after a 503 that says that nothing was placed": {m, trial.BlindResend, trial.NotExercised, "no-opportunity", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.Fail(503, "equity_unavailable"))
+			b.buy("a", "")
+			b.buy("b", "")
+		}},
+		"the other side": {m, trial.BlindResend, trial.Pass, "pass", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.DropResponse())
+			b.buy("a", "")
+			b.send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"short","size":0.01,"leverage":2}`, "b")
+		}},
+		"limits at two prices": {m, trial.BlindResend, trial.Pass, "pass", func(b told) {
+			b.sim.Fault("POST /orders/limit", tradingsim.DropResponse())
+			for _, price := range []string{"60000", "59000"} {
+				b.send("/orders/limit", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2,"limitPrice":`+price+`}`, price)
+			}
+		}},
+		"a limit at the same price": {m, trial.BlindResend, trial.Fail, "double", func(b told) {
+			b.sim.Fault("POST /orders/limit", tradingsim.DropResponse())
+			for _, key := range []string{"a", "b"} {
+				b.send("/orders/limit", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2,"limitPrice":60000}`, key)
+			}
+		}},
+		"a read within the lag": {lag, trial.BlindResend, trial.Warn, "read-within-lag", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.DropResponse())
+			b.buy("a", "")
+			pass(time.Second)
+			b.positions()
+			b.buy("b", "")
+		}},
+		"a read after the lag": {lag, trial.BlindResend, trial.Pass, "pass", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.DropRequest())
+			b.buy("a", "")
+			pass(4 * time.Second)
+			b.positions()
+			b.buy("b", "")
+		}},
+
+		"what a fault has copied is not the bot's": {sandbox(), trial.Exposure, trial.Pass, "pass", func(b told) {
+			b.sim.Fault("POST /sandbox/orders", tradingsim.Repeat())
+			b.send("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.01}`, "")
+			pass(3 * time.Second)
+			b.send("/sandbox/positions", "", "")
+		}},
+		"and is forgotten when flat": {sandbox(), trial.Exposure, trial.Fail, "more-units-than-declared", func(b told) {
+			b.sim.Fault("POST /sandbox/orders", tradingsim.Repeat())
+			b.send("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.01}`, "")
+			b.send("/sandbox/positions/close", `{"symbol":"BTC"}`, "")
+			b.send("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.02}`, "")
+		}},
+		"a reset": {sandbox(), trial.Exposure, trial.NotExercised, "no-opportunity", func(b told) {
+			for range 2 {
+				b.send("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.01}`, "")
+				b.send("/sandbox/reset", `{}`, "")
+			}
+		}},
+		"too many dollars": {dollars, trial.Exposure, trial.Fail, "more-dollars-than-declared", func(b told) {
+			b.buy("a", "")
+			b.buy("b", "")
+		}},
+
+		"within the cache of the health": {m, trial.UnhealthyEntry, trial.NotExercised, "no-opportunity", func(b told) {
+			b.sim.SetHealth("degraded", "stale")
+			pass(5 * time.Second)
+			b.buy("a", "")
+		}},
+		"healthy in between": {m, trial.UnhealthyEntry, trial.NotExercised, "no-opportunity", func(b told) {
+			for range 3 {
+				b.sim.SetHealth("degraded", "stale")
+				pass(4 * time.Second)
+				b.sim.SetHealth("healthy", "live")
+				b.sim.SetHealth("unavailable", "unknown")
+			}
+			b.buy("a", "")
+		}},
+		"an exit while unhealthy": {m, trial.UnhealthyEntry, trial.NotExercised, "no-opportunity", func(b told) {
+			b.buy("a", "")
+			b.sim.SetHealth("degraded", "stale")
+			pass(time.Minute)
+			b.send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"short","size":0.01,"leverage":2}`, "b")
+		}},
+
+		"the next attempt of an entry is none": {m, trial.LockedEntry, trial.NotExercised, "no-opportunity", func(b told) {
+			b.sim.SetStatus("acc_1", "PASSED")
+			for range 5 {
+				b.buy("a", "")
+			}
+		}},
+		"one in each life": {m, trial.LockedEntry, trial.Pass, "pass", func(b told) {
+			b.sim.SetStatus("acc_1", "FAILED")
+			for life := range 5 {
+				b.sim.Note(tradingsim.EventStart, "")
+				b.positions()
+				b.buy(fmt.Sprint(life), "")
+				pass(time.Minute)
+				b.sim.Note(tradingsim.EventKill, "")
+			}
+		}},
+
+		"one request is a look": {m, trial.RetryAfter, trial.Pass, "pass", func(b told) {
+			b.sim.Fault("GET /positions", tradingsim.RateLimit(10*time.Second))
+			b.positions()
+			pass(2 * time.Second)
+			b.positions()
+			pass(10 * time.Second)
+			b.positions()
+		}},
+		"another class than that of the limit": {m, trial.RetryAfter, trial.NotExercised, "no-opportunity", func(b told) {
+			b.sim.Fault("POST /orders", tradingsim.RateLimit(10*time.Second))
+			b.buy("a", "")
+			pass(2 * time.Second)
+			for range 5 {
+				b.positions()
+			}
+		}},
+
+		"a stop in the order": {m, trial.NoStop, trial.Pass, "pass", func(b told) {
+			b.buy("a", `,"stopLossPrice":60000`)
+			pass(time.Minute)
+			b.positions()
+		}},
+		"a stop that is taken away": {m, trial.NoStop, trial.Fail, "open-without-stop", func(b told) {
+			b.buy("a", `,"stopLossPrice":60000`)
+			b.send("/positions/tpsl", `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":null}`, "")
+			pass(time.Minute)
+			b.positions()
+		}},
+		"while the bot is dead": {m, trial.NoStop, trial.NotExercised, "no-opportunity", func(b told) {
+			b.buy("a", "")
+			b.sim.Note(tradingsim.EventKill, "")
+			pass(time.Minute)
+			b.sim.Note(tradingsim.EventStart, "")
+			b.positions()
+		}},
+		"a conditional order is a stop": {m, trial.NoStop, trial.Pass, "pass", func(b told) {
+			b.buy("a", "")
+			b.send("/orders/conditional", `{"accountId":"acc_1","symbol":"BTC","side":"short","size":0.01,"leverage":2,"triggerPrice":60000,"reduceOnly":true}`, "c")
+			pass(time.Minute)
+			b.positions()
+		}},
+
+		"an entry under a key of before the kill": {m, trial.Restart, trial.Pass, "pass", func(b told) {
+			b.buy("a", "")
+			b.sim.Note(tradingsim.EventKill, "")
+			pass(time.Second)
+			b.sim.Note(tradingsim.EventStart, "")
+			b.buy("a", "")
+			pass(time.Minute)
+			b.positions()
+		}},
+		"flat in time": {flat, trial.Restart, trial.Pass, "pass", func(b told) {
+			b.buy("a", "")
+			b.sim.Note(tradingsim.EventKill, "")
+			pass(time.Second)
+			b.sim.Note(tradingsim.EventStart, "")
+			b.positions()
+			b.send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "c")
+			pass(time.Minute)
+			b.positions()
+		}},
+		"not flat in time": {flat, trial.Restart, trial.Fail, "not-flat-after-restart", func(b told) {
+			b.buy("a", "")
+			b.sim.Note(tradingsim.EventKill, "")
+			pass(time.Second)
+			b.sim.Note(tradingsim.EventStart, "")
+			pass(time.Minute)
+			b.positions()
+		}},
+
+		"0 without a missing mark": {m, trial.Zero, trial.NotExercised, "no-opportunity", func(b told) {
+			b.buy("a", `,"stopLossPrice":0`)
+		}},
+		"null is no price": {m, trial.Zero, trial.NotExercised, "no-opportunity", func(b told) {
+			b.sim.SetMark("BTC", "")
+			b.send("/sandbox/prices", "", "")
+			b.buy("a", `,"stopLossPrice":null`)
+		}},
+
+		"more entries than declared": {m, trial.Storm, trial.Warn, "more-entries-than-declared", func(b told) {
+			for i := range 11 {
+				b.buy(fmt.Sprint(i), "")
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := tell(t, row.manifest, row.story)
+			got := f.Of(row.judgement)
+			assert.Equal(t, row.verdict, got.Verdict, "%s", got)
+			assert.Equal(t, row.reason, got.Reason, "%s", got)
+			assert.NotEmpty(t, got.Contract)
+			assert.Equal(t, row.verdict == trial.NotExercised, got.Change != "")
+			assert.Equal(t, row.verdict == trial.Fail || row.verdict == trial.Warn, got.Picture != "")
+			assert.Less(t, strings.Count(got.Picture, "\n"), 14)
+			require.Len(t, f.Findings, len(trial.Judgements()))
+		})
+	}
+}
+
+// A bot that sends while it should be dead shows nothing.
+func TestARequestOfTheDead(t *testing.T) {
+	f := tell(t, manifest(), func(b told) {
+		b.buy("a", "")
+		b.sim.Note(tradingsim.EventKill, "")
+		pass(time.Second)
+		b.positions()
+	})
+	require.Contains(t, f.Inconclusive, "GET /positions arrived while the bot was dead")
+	require.Equal(t, trial.NotExercised, f.Worst())
+	total := trial.Summary([]trial.Outcome{{Scenario: "lost reply", Findings: f}})
+	require.Equal(t, 1, total.Harness)
+	require.Zero(t, total.Exercised)
+}
+
+func TestManifest(t *testing.T) {
+	read := func(text string) (trial.Manifest, error) { return trial.ReadManifest(strings.NewReader(text)) }
+	const right = `{"period":"1m","markets":{"BTC":{"price":"64000","most":0.01}}}`
+	m, err := read(right)
+	require.NoError(t, err)
+	require.Equal(t, trial.Duration(5*time.Second), m.HealthAge)
+	require.Equal(t, []any{"live", trial.Resume, 10}, []any{m.Environment, m.Restart, m.Entries})
+	loose, err := read(strings.Replace(right, "0.01", "0.02", 1))
+	require.NoError(t, err)
+	require.NotEqual(t, m.Hash(), loose.Hash(), "a manifest that was loosened shows")
+	again, err := json.Marshal(m)
+	require.NoError(t, err)
+	same, err := read(string(again))
+	require.NoError(t, err)
+	require.Equal(t, m.Hash(), same.Hash())
+	for text, says := range map[string]string{
+		`{`:                                 "the manifest: unexpected EOF",
+		right + `{}`:                        "more than one value",
+		`{"perod":"1s"}`:                    `unknown field "perod"`,
+		`{"period":"1 minute"}`:             "unknown unit",
+		`{"period":"0s"}`:                   "period is 0s: it must be from 10ms to 1h0m0s",
+		`{"period":"1s"}`:                   "markets is empty: name at least one",
+		`{"environment":"demo"}`:            `environment is "demo": it must be live or sandbox`,
+		`{"restart":"stop"}`:                `restart is "stop": it must be resume or flatten`,
+		`{"restart":"flatten"}`:             "flatWithin is 0s",
+		`{"entries":-1}`:                    "entries is -1: it must be greater than 0",
+		`{"dollars":"-1"}`:                  "dollars is -1: it must not be negative",
+		`{"markets":{"BTC":{"price":"0"}}}`: "markets.BTC.price must be a plain number greater than 0",
+		`{"markets":{"BTC":{"price":"1e999999999"}}}`:   "exceeds MaxDecodeExponent",
+		`{"markets":{"BTC":{"price":"1","most":"-1"}}}`: "markets.BTC.most must be a plain number, and not negative",
+		`{"markets":{"":{"price":"1"}}}`:                `markets has the symbol ""`,
+		strings.Repeat(" ", 1<<20+1):                    "longer than 1048576 bytes",
+	} {
+		_, err := read(text)
+		require.ErrorContains(t, err, says, "%.40s", text)
+	}
+	_, err = trial.Judge(trial.Manifest{}, nil)
+	require.Error(t, err)
+}
+
+func TestReadLog(t *testing.T) {
+	for text, says := range map[string]string{
+		"x":                     "line 1 of the log",
+		`{"event":"request"}`:   "line 1 of the log has no request",
+		`{"event":"execution"}`: "line 1 of the log has no execution",
+		"{\"event\":\"health\",\"change\":{\"value\":\"healthy\"}}\n{\"event\":\"odd\"}": "line 2 of the log has no change",
+	} {
+		_, err := trial.ReadLog(strings.NewReader(text))
+		require.ErrorContains(t, err, says)
+	}
+}
+
+// A manifest is read whole or refused, and one that is read is its own proposal.
+func FuzzManifest(f *testing.F) {
+	f.Add([]byte(`{"period":"1m","markets":{"BTC":{"price":"64000","most":0.01}},"dollars":"1000"}`))
+	f.Add([]byte(`{"period":"1s","markets":{"BTC":{"price":1e400}},"restart":"flatten","flatWithin":"1s"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := trial.ReadManifest(bytes.NewReader(text))
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(m)
+		require.NoError(t, err)
+		same, err := trial.ReadManifest(bytes.NewReader(again))
+		require.NoError(t, err)
+		require.Equal(t, m.Hash(), same.Hash())
+	})
+}
+
+// Whatever a log says, it is judged in bounded time, and each judgement has one word.
+func FuzzJudge(f *testing.F) {
+	f.Add([]byte(`{"event":"request","request":{"id":1,"at":"2026-11-23T12:00:00Z","operation":"POST /orders","path":"/orders","header":{"Idempotency-Key":["k"]},"body":"{\"accountId\":\"acc_1\",\"symbol\":\"BTC\",\"side\":\"long\",\"size\":1e999999999}"}}
+{"event":"execution","execution":{"id":1,"at":"2026-11-23T12:00:00Z","request":1,"account":"acc_1","symbol":"BTC","side":"long","actor":"api","filled":true,"size":"0.01","price":"64000"}}
+{"event":"answer","request":{"id":1,"at":"2026-11-23T12:00:00Z","answeredAt":"2026-11-23T12:00:00Z","operation":"POST /orders","path":"/orders","status":429,"code":"rate_limited","retryAfter":999999999,"delivered":true}}
+{"event":"kill","change":{"at":"2026-11-23T12:00:01Z"}}
+{"event":"start","change":{"at":"2026-11-23T12:00:02Z"}}`))
+	f.Add([]byte(`{"event":"price","change":{"at":"0001-01-01T00:00:00Z","symbol":"BTC","value":"1e99999999"}}`))
+	f.Add([]byte(`{"event":"answer","request":{"id":9,"markMissing":true}}`))
+	f.Add([]byte(`{"event":"execution","execution":{"request":9000000000000000000,"symbol":"BTC","filled":true,"size":"1","price":"1"}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		events, err := trial.ReadLog(bytes.NewReader(text))
+		if err != nil {
+			return
+		}
+		findings, err := trial.Judge(manifest(), events)
+		require.NoError(t, err)
+		require.Len(t, findings.Findings, len(trial.Judgements()))
+		for _, one := range findings.Findings {
+			require.NotEmpty(t, one.Verdict)
+			_ = one.String()
+		}
+	})
+}
