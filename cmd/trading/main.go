@@ -10,9 +10,11 @@ import (
 	_ "time/tzdata" // an image from scratch has no zones
 
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/cmd/trading/internal/trial"
 )
 
 func main() {
+	trial.Kept(os.Args)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interruption ends the process
 	app := cli.NewApp()

@@ -32,7 +32,7 @@ func (a *App) Complete(cmd *cobra.Command) {
 		case f.Name == "account" && cmd.Flags().Lookup("base-url") != nil:
 			values = a.accounts
 		case f.Value.Type() == "bool", f.Name == "journal", f.Name == "key-file", f.Name == "csv", f.Name == "result", f.Name == "rerun", f.Name == "variant", f.Name == "prices", f.Name == "log",
-			f.Name == "from", f.Name == "profile", f.Name == "against":
+			f.Name == "from", f.Name == "profile", f.Name == "against", f.Name == "manifest", f.Name == "junit", f.Name == "keep":
 			return // the shell completes files
 		default:
 			values = func(context.Context, *cobra.Command) []string { return nil }

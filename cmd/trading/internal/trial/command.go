@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ exercised.`,
 	s.StringVar(&f.runner.Dir, "keep", "", "keep the folder of each run, with sim.log and what the bot printed, in this folder")
 	s.StringVar(&f.junit, "junit", "", "write the result to this file, as CI systems read it")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) }
-	cmd.AddCommand(newInit(app), newJudge(app), newKeep())
+	cmd.AddCommand(newInit(app), newJudge(app))
 	return cmd
 }
 
@@ -86,6 +87,9 @@ func (f *flags) program(cmd *cobra.Command) {
 func (f *flags) complete(args []string) error {
 	if len(args) == 0 {
 		return cli.Misuse("missing: COMMAND, after --")
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return cli.WithCode(cli.Usage, err)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -279,15 +283,4 @@ func newJudge(app *cli.App) *cobra.Command {
 		return f.report([]judge.Outcome{{Scenario: "log", Findings: findings}})
 	}
 	return cmd
-}
-
-// newKeep is what every bot runs below.
-func newKeep() *cobra.Command {
-	return &cobra.Command{
-		Use: "keep", Hidden: true, Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			os.Exit(Keep(args))
-			return nil
-		},
-	}
 }

@@ -28,7 +28,7 @@ const (
 type Runner struct {
 	Argv     []string // the program with its arguments; "{dir}" is its folder
 	Environ  []string // of all its lives
-	Command  []string // this command, which has "trial keep" and "sidecar"
+	Command  []string // this command, whose main calls [Kept]
 	Manifest judge.Manifest
 	Seeds    []uint64
 	Only     []string      // scenarios; all unless set
@@ -42,9 +42,17 @@ type Runner struct {
 	Replay   func(o judge.Outcome, quiet judge.Counts) string
 }
 
-func (r *Runner) keeper() []string {
-	return append(r.Command[:len(r.Command):len(r.Command)], "trial", "keep", "--")
+// keep are the arguments with which this command is no command, but runs a bot for a trial.
+var keep = []string{"trial", "keep", "--"}
+
+// Kept calls [Keep] where a process was started to run a bot, and does not return then.
+func Kept(args []string) {
+	if len(args) > len(keep)+1 && slices.Equal(args[1:len(keep)+1], keep) {
+		os.Exit(Keep(args[len(keep)+1:]))
+	}
 }
+
+func (r *Runner) keeper() []string { return append(slices.Clip(r.Command), keep...) }
 
 // Run plays all scenarios, and returns their outcomes in order. An error is of the harness.
 func (r *Runner) Run(ctx context.Context) ([]judge.Outcome, error) {
