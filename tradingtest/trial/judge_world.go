@@ -43,7 +43,7 @@ type lockedEntry struct {
 	since  map[string]time.Time // of the first refusal while locked, by account
 	count  map[string]int       // entries after it, or after one in this life
 	first  *request
-	closed time.Time // the account was locked, and the bot was not told
+	closed time.Time // the account is locked, and no answer has said so
 	quiet  bool      // … and had the opportunity, and sent nothing
 }
 
@@ -68,6 +68,7 @@ func (j *lockedEntry) see(w *world, p point) {
 			delete(j.count, p.c.Account)
 		}
 	case p.kind == tradingsim.EventRequest && w.adds(p.r) && w.fresh(p.r):
+		j.look(w) // what it fills changes the opportunity
 		j.exercised = j.exercised || j.quiet
 		j.closed, j.quiet = time.Time{}, false
 		if j.since[p.r.account].IsZero() {

@@ -37,7 +37,7 @@ func judgements(m Manifest) []judgement {
 	}
 	return []judgement{
 		&blind{tally: t(BlindResend, "Idempotency 3: resending with the same key and same request returns the first response unchanged; nothing is placed twice.",
-			"no entry was left with an unknown outcome, or nothing came after it", "let the bot enter more often, or shorten its period"), doubts: map[string]map[lane]*doubt{}},
+			"no entry was left with an unknown outcome, or nothing came after it", "let the bot enter more often, or shorten its period"), doubts: map[string]map[spot]*doubt{}},
 		&exposure{tally: t(Exposure, "Manifest: markets.most and dollars are the most that the bot may hold.",
 			"no limit is declared, or nothing was held for two periods", "declare most of each market, or dollars"), copied: map[slot]decimal.Decimal{}},
 		&unhealthyEntry{tally: t(UnhealthyEntry, "GET /health: degraded is hold off, unavailable is do not trade; the assessment is cached for 5 seconds.",
@@ -57,13 +57,13 @@ func judgements(m Manifest) []judgement {
 	}
 }
 
-// lane is where two entries can be the same order: resting ones, at one price.
-type lane struct {
+// spot is where two entries can be the same order: resting ones, at one price.
+type spot struct {
 	symbol, side, price string
 }
 
-func laneOf(r *request) lane {
-	l := lane{r.Symbol, r.Side, ""}
+func spotOf(r *request) spot {
+	l := spot{r.Symbol, r.Side, ""}
 	if r.resting {
 		l.price = "resting " + r.LimitPrice.String()
 	}
@@ -76,7 +76,7 @@ type doubt struct{ entry, early *request }
 // blind is an entry in the place of another one whose outcome nobody has looked for.
 type blind struct {
 	tally
-	doubts map[string]map[lane]*doubt // by account
+	doubts map[string]map[spot]*doubt // by account
 	lost   bool
 	pairs  [][2]*request // of violations
 }
@@ -112,7 +112,7 @@ func (j *blind) see(w *world, p point) {
 }
 
 func (j *blind) arrived(w *world, r *request) {
-	l := laneOf(r)
+	l := spotOf(r)
 	d := j.doubts[r.account][l]
 	if d != nil && w.fresh(r) {
 		if d.early != nil {
@@ -128,7 +128,7 @@ func (j *blind) arrived(w *world, r *request) {
 	}
 	j.lost = true
 	if j.doubts[r.account] == nil {
-		j.doubts[r.account] = map[lane]*doubt{}
+		j.doubts[r.account] = map[spot]*doubt{}
 	}
 	j.doubts[r.account][l] = &doubt{entry: r}
 }

@@ -17,7 +17,8 @@ const (
 	fromStart = 7
 )
 
-// picture shows some requests, what they did, and what happened around them, in three lanes.
+// picture shows some requests, what they did, and what happened around them: the bot, the service and the
+// position beside each other.
 func picture(points []point, byID map[int64]*request, shown []int64) string {
 	if len(points) == 0 {
 		return ""
