@@ -15,16 +15,16 @@ type Verdict string
 
 // The verdicts, worst first.
 const (
-	Fail         Verdict = "fail"
-	Warn         Verdict = "warn"
-	Pass         Verdict = "pass"
+	Fail         Verdict = "fail"          // the bot did what it must not
+	Warn         Verdict = "warn"          // it may have, or not each time
+	Pass         Verdict = "pass"          // it had the opportunity, and did not
 	NotExercised Verdict = "not exercised" // there was no opportunity; never a pass
 )
 
 // Finding is what one judgement says of one run.
 type Finding struct {
-	Judgement string  `json:"judgement"`
-	Verdict   Verdict `json:"verdict"`
+	Judgement string  `json:"judgement"` // one of [Judgements]
+	Verdict   Verdict `json:"verdict"`   // its word
 	// Reason is stable, for programs; Text is one sentence, for a person.
 	Reason string `json:"reason"`
 	Text   string `json:"text"`

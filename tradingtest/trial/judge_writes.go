@@ -13,16 +13,16 @@ import (
 
 // The judgements.
 const (
-	BlindResend    = "blind resend"
-	Exposure       = "exposure"
-	UnhealthyEntry = "unhealthy entry"
-	LockedEntry    = "locked entry"
-	RetryAfter     = "Retry-After"
-	NoStop         = "no stop"
-	Restart        = "restart"
-	Zero           = "zero"
-	KeyReuse       = "key reuse"
-	Storm          = "storm"
+	BlindResend    = "blind resend"    // an entry under a new key while the outcome of its like is not known
+	Exposure       = "exposure"        // more is held than declared
+	UnhealthyEntry = "unhealthy entry" // an entry into a service that is not healthy
+	LockedEntry    = "locked entry"    // entries after the service has said that the account takes none
+	RetryAfter     = "Retry-After"     // requests before the wait is over that a 429 has named
+	NoStop         = "no stop"         // a position without a stop
+	Restart        = "restart"         // an entry after a restart, before the positions were read
+	Zero           = "zero"            // a price computed from a missing mark
+	KeyReuse       = "key reuse"       // an entry under the key of another request
+	Storm          = "storm"           // more entries in a period than declared
 )
 
 // Judgements are the names of all, in their order.

@@ -103,7 +103,7 @@ func newRequest(r tradingsim.Request) *request {
 	if strings.HasPrefix(path, "/sandbox/") {
 		q.account, q.key = "", "" // it ignores both
 	}
-	q.entry = IsEntry(r.Operation) && !q.ReduceOnly
+	q.entry = isEntry(r.Operation) && !q.ReduceOnly
 	q.resting = r.Operation == "POST /orders/limit"
 	var levels map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &levels) == nil {
@@ -112,8 +112,8 @@ func newRequest(r tradingsim.Request) *request {
 	return q
 }
 
-// IsEntry reports whether an operation can add exposure, unless its body says reduceOnly.
-func IsEntry(operation string) bool {
+// isEntry reports whether an operation can add exposure, unless its body says reduceOnly.
+func isEntry(operation string) bool {
 	if operation == "POST /orders" || operation == "POST /sandbox/orders" {
 		return true
 	}

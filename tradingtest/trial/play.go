@@ -89,7 +89,7 @@ func (p *play) fault(operation string) tradingsim.Fault {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests++
-	if IsEntry(operation) {
+	if isEntry(operation) {
 		p.entries++
 	}
 	if isLevels(operation) {

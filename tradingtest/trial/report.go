@@ -10,9 +10,9 @@ import (
 
 // Outcome is one run with what was found.
 type Outcome struct {
-	Scenario string `json:"scenario"`
-	Seed     uint64 `json:"seed"`
-	Counts   Counts `json:"counts"`
+	Scenario string `json:"scenario"` // of the run
+	Seed     uint64 `json:"seed"`     // what it drew
+	Counts   Counts `json:"counts"`   // what the bot did
 	Findings
 	// Harness is why the run says nothing of the bot; Split is how many of three runs failed
 	// where not all did, "1 of 3", and its fails are warnings.
@@ -32,9 +32,13 @@ func (f Finding) String() string {
 
 // Total is what all runs came to.
 type Total struct {
-	Verdict                     Verdict
-	Fails, Warnings, Exercised  int
-	NotReached, Harness, Splits int
+	Verdict    Verdict // the worst of them
+	Fails      int     // findings that are fails
+	Warnings   int     // findings that are warnings
+	Exercised  int     // findings of scenarios with a fault that had an opportunity
+	NotReached int     // findings that had none
+	Harness    int     // runs without a result
+	Splits     int     // scenes that did not fail each time
 }
 
 // Summary sums up runs. A run of the harness's own fault counts for nothing.

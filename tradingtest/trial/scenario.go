@@ -39,11 +39,11 @@ type Counts struct {
 
 // Scene is one run of one scenario.
 type Scene struct {
-	Scenario string
-	Seed     uint64
-	Manifest Manifest
-	Quiet    Counts  // of the quiet run; of no meaning to that run itself
-	Speed    float64 // how many times faster than the machine the service's clock runs; 1 unless set
+	Scenario string   // one of [Scenarios]
+	Seed     uint64   // what is drawn follows from it
+	Manifest Manifest // of the bot
+	Quiet    Counts   // of the quiet run; of no meaning to that run itself
+	Speed    float64  // how many times faster than the machine the service's clock runs; 1 unless set
 }
 
 // Quiet is the scenario without a fault, which comes first.
@@ -130,7 +130,7 @@ func Play(ctx context.Context, s Scene, sim *tradingsim.Sim, program Program) (c
 // lose loses what becomes of the n-th entry, and of up to most-1 that follow at once: transports
 // send again by themselves.
 func (p *play) lose(f tradingsim.Fault, most int) error {
-	p.plan(f, IsEntry, p.nth, 1+p.random.IntN(most))
+	p.plan(f, isEntry, p.nth, 1+p.random.IntN(most))
 	if hit, err := p.until(p.hit, p.reach(), true); !hit || err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (p *play) lose(f tradingsim.Fault, most int) error {
 }
 
 // limitOrders answers entries 429 for as long as the first answer says.
-func (p *play) limitOrders() error { return p.limit(IsEntry) }
+func (p *play) limitOrders() error { return p.limit(isEntry) }
 
 // limitKey answers everything that has a key 429, from an entry on.
 func (p *play) limitKey() error {
@@ -153,7 +153,7 @@ func (p *play) limit(scope func(string) bool) error {
 	p.mu.Lock()
 	p.limited, p.wait = scope, wait
 	p.mu.Unlock()
-	p.plan(nil, IsEntry, p.nth, 1)
+	p.plan(nil, isEntry, p.nth, 1)
 	if hit, err := p.until(func() bool { return p.over(0) }, p.reach(), true); !hit || err != nil {
 		return err
 	}
@@ -199,12 +199,12 @@ func (p *play) lock() error {
 		p.clear()
 		p.sim.SetStatus(Account, "PASSED")
 	} else {
-		p.plan(tradingsim.Fail(403, "account_locked"), IsEntry, 1, 1<<30)
+		p.plan(tradingsim.Fail(403, "account_locked"), isEntry, 1, 1<<30)
 	}
 	if err := p.hold(max(p.periods(8), 4*time.Second), true); err != nil {
 		return err
 	}
-	p.plan(nil, IsEntry, 1, 0)
+	p.plan(nil, isEntry, 1, 0)
 	if p.Manifest.Environment == "live" {
 		p.sim.SetStatus(Account, "ACTIVE")
 	}
@@ -247,7 +247,7 @@ func (p *play) killOpen() error {
 
 // killIn kills the bot while its n-th entry is under way or its reply is.
 func (p *play) killIn(f tradingsim.Fault) error {
-	p.plan(f, IsEntry, p.nth, 1)
+	p.plan(f, isEntry, p.nth, 1)
 	if hit, err := p.until(p.hit, p.reach(), true); !hit || err != nil {
 		return err
 	}
