@@ -102,6 +102,7 @@ func testBot(name string, more ...string) []string {
 
 // Right programs, each in its own way. What a test of the whole plays is -trial.seeds 100.
 func TestTrialOfRightPrograms(t *testing.T) {
+	results := map[string]func(*testing.T) trialRun{}
 	for name, row := range map[string]struct {
 		manifest string
 		flags    []string
@@ -121,7 +122,10 @@ func TestTrialOfRightPrograms(t *testing.T) {
 		if *trialSeeds > 0 {
 			result(t) // each has the machine for itself
 		}
-		defer t.Run(name, func(t *testing.T) {
+		results[name] = result
+	}
+	for name, result := range results {
+		t.Run(name, func(t *testing.T) {
 			got := result(t)
 			var text strings.Builder
 			trial.WriteReached(&text, got.Runs)
@@ -133,21 +137,25 @@ func TestTrialOfRightPrograms(t *testing.T) {
 	}
 }
 
-// Programs with one mistake each, caught by its own judgement in three runs of three.
+// mutantPrograms make one mistake each: where it shows, and whose it is.
+var mutantPrograms = map[string]struct{ scenario, judgement string }{
+	"blind":     {"lost reply", trial.BlindResend},
+	"forgets":   {"killed while open", trial.Restart},
+	"greedy":    {"lost request", trial.Exposure},
+	"impatient": {"limit of orders", trial.RetryAfter},
+	"naked":     {"killed while open", trial.NoStop},
+	"reckless":  {"unhealthy", trial.UnhealthyEntry},
+	"stubborn":  {"locked", trial.LockedEntry},
+	"zero":      {"no price", trial.Zero},
+}
+
+// Each is caught by its own judgement, in three runs of three.
 func TestTrialOfMutants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes")
 	}
-	for mistake, row := range map[string]struct{ scenario, judgement string }{
-		"blind":     {"lost reply", trial.BlindResend},
-		"forgets":   {"killed while open", trial.Restart},
-		"greedy":    {"lost request", trial.Exposure},
-		"impatient": {"limit of orders", trial.RetryAfter},
-		"naked":     {"killed while open", trial.NoStop},
-		"reckless":  {"unhealthy", trial.UnhealthyEntry},
-		"stubborn":  {"locked", trial.LockedEntry},
-		"zero":      {"no price", trial.Zero},
-	} {
+	results := map[string]func(*testing.T) trialRun{}
+	for mistake, row := range mutantPrograms {
 		if *trialSeeds == 0 && mistake != "blind" && mistake != "forgets" {
 			continue
 		}
@@ -156,11 +164,15 @@ func TestTrialOfMutants(t *testing.T) {
 		if *trialSeeds > 0 {
 			result(t)
 		}
-		defer t.Run(mistake, func(t *testing.T) {
+		results[mistake] = result
+	}
+	for mistake, result := range results {
+		t.Run(mistake, func(t *testing.T) {
 			got := result(t)
+			judgement := mutantPrograms[mistake].judgement
 			caught, exercised := 0, 0
 			for _, o := range got.Runs {
-				switch f := o.Of(row.judgement); f.Verdict {
+				switch f := o.Of(judgement); f.Verdict {
 				case trial.Fail:
 					caught++
 					exercised++

@@ -129,7 +129,7 @@ func Judge(m Manifest, events []tradingsim.Event) (Findings, error) {
 	if len(points) > 0 {
 		w.started, w.flat = points[0].at, points[0].at
 	}
-	all := judgements(m)
+	all := judgements()
 	var f Findings
 	for _, p := range points {
 		if p.kind == tradingsim.EventRequest && w.dead && f.Inconclusive == "" {

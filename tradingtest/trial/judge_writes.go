@@ -31,7 +31,7 @@ func Judgements() []string {
 }
 
 // judgements are all, with what each stands on and what exercises it.
-func judgements(m Manifest) []judgement {
+func judgements() []judgement {
 	t := func(name, contract, text, change string) tally {
 		return tally{Finding: Finding{Judgement: name, Contract: contract, Text: text, Change: change}}
 	}

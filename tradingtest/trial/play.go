@@ -22,7 +22,6 @@ type play struct {
 	nth     int  // the entry that something happens to
 	alive   bool // it has been started
 	ends    int
-	took    time.Duration
 	symbols []string
 
 	still    bool                   // marks do not move
@@ -53,12 +52,12 @@ func (p *play) periods(n int) time.Duration {
 }
 
 // reach is how long a scenario waits for the bot to come to the point.
-func (p *play) reach() time.Duration { return max(p.periods(25), 10*time.Second, p.Quiet.Took) }
+func (p *play) reach() time.Duration { return max(p.periods(25), 10*time.Second) }
 
 func (p *play) counts() Counts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Counts{p.entries, p.levels, p.requests, p.ends, p.took}
+	return Counts{p.entries, p.levels, p.requests, p.ends}
 }
 
 // plan plans a fault for some requests of a kind, from the n-th on.
@@ -214,19 +213,18 @@ func (p *play) unpriced() {
 	}
 }
 
-// account is what the bot trades; ok is false before the first request.
-func (p *play) account() (tradingsim.AccountState, bool) {
+// account is what the bot trades; of the sandbox, empty before the first request.
+func (p *play) account() tradingsim.AccountState {
 	for _, a := range p.sim.State().Accounts {
 		if a.ID == p.Manifest.account() {
-			return a, true
+			return a
 		}
 	}
-	return tradingsim.AccountState{}, false
+	return tradingsim.AccountState{}
 }
 
 func (p *play) holds() bool {
-	a, _ := p.account()
-	return len(a.Positions) > 0
+	return len(p.account().Positions) > 0
 }
 
 // makeRoom brings the bot to enter again: it closes what has been open for a while, and moves
@@ -236,7 +234,7 @@ func (p *play) makeRoom() {
 		p.clear()
 		return
 	}
-	a, _ := p.account()
+	a := p.account()
 	now := p.sim.Now()
 	waits := map[slot]bool{}
 	due := func(s slot) bool {
@@ -274,7 +272,7 @@ func (p *play) drive(o tradingsim.OrderState) {
 
 // clear closes everything, and cancels what rests.
 func (p *play) clear() {
-	a, _ := p.account()
+	a := p.account()
 	for _, o := range a.Orders {
 		_, _ = p.sim.Terminal("POST /orders/cancel", fmt.Sprintf(`{"accountId":%q,"orderId":%q}`, Account, o.ID))
 	}

@@ -38,7 +38,6 @@ type Total struct {
 	Exercised  int     // findings of scenarios with a fault that had an opportunity
 	NotReached int     // findings that had none
 	Harness    int     // runs without a result
-	Splits     int     // scenes that did not fail each time
 }
 
 // Summary sums up runs. A run of the harness's own fault counts for nothing.
@@ -47,9 +46,6 @@ func Summary(runs []Outcome) (t Total) {
 		if o.Harness != "" || o.Inconclusive != "" {
 			t.Harness++
 			continue
-		}
-		if o.Split != "" {
-			t.Splits++
 		}
 		for _, f := range o.Findings.Findings {
 			switch f.Verdict {

@@ -84,7 +84,7 @@ func playVirtually(t *testing.T, bot Bot, s Scene) (o Outcome) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []tradingsim.Event
 		sim := NewSim(s, func(e tradingsim.Event) { events = append(events, e) })
-		defer sim.Close()
+		defer func() { _ = sim.Close() }() // it has no log
 		v := &virtual{bot: bot, service: Service{
 			BaseURL: sim.URL(), LiveKey: sim.LiveKey(), SandboxKey: sim.SandboxKey(), Account: Account,
 			Transport: sim.Transport(), Journal: journal.NewMemory(), Dir: dir,

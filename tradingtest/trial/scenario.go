@@ -30,11 +30,10 @@ type Program interface {
 
 // Counts are what a bot did in a quiet run, from which the faults of other runs are drawn.
 type Counts struct {
-	Entries  int           `json:"entries"`  // requests that can add exposure
-	Levels   int           `json:"levels"`   // requests that set levels
-	Requests int           `json:"requests"` // all
-	Ends     int           `json:"ends"`     // how often it ended by itself
-	Took     time.Duration `json:"-"`        // of the service's time
+	Entries  int `json:"entries"`  // requests that can add exposure
+	Levels   int `json:"levels"`   // requests that set levels
+	Requests int `json:"requests"` // all
+	Ends     int `json:"ends"`     // how often it ended by itself
 }
 
 // Scene is one run of one scenario.
@@ -115,9 +114,7 @@ func Play(ctx context.Context, s Scene, sim *tradingsim.Sim, program Program) (c
 		if one.name != s.Scenario {
 			continue
 		}
-		began := sim.Now()
 		err := one.play(p)
-		p.took = sim.Now().Sub(began)
 		sim.FaultEach(func(string) tradingsim.Fault { return nil })
 		if p.alive {
 			err = errors.Join(err, program.Kill())

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -31,8 +32,8 @@ type process struct {
 }
 
 func (p *process) Start() error {
-	argv := append(p.keeper[1:len(p.keeper):len(p.keeper)], p.argv()...)
-	cmd := exec.Command(p.keeper[0], argv...)
+	argv := slices.Concat(p.keeper, p.argv())
+	cmd := exec.CommandContext(context.Background(), argv[0], argv[1:]...) // it ends with its stdin
 	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, p.output, p.output
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

@@ -52,7 +52,7 @@ func Kept(args []string) {
 	}
 }
 
-func (r *Runner) keeper() []string { return append(slices.Clip(r.Command), keep...) }
+func (r *Runner) keeper() []string { return slices.Concat(r.Command, keep) }
 
 // Run plays all scenarios, and returns their outcomes in order. An error is of the harness.
 func (r *Runner) Run(ctx context.Context) ([]judge.Outcome, error) {
@@ -213,11 +213,13 @@ func (r *Runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, event
 		return o, nil, err
 	}
 	bot := &process{keeper: r.keeper(), output: files[1], kill: r.Kill, argv: func() []string { return r.argv(sim, dir) }}
-	bot.env = append(r.Environ[:len(r.Environ):len(r.Environ)], "TRADING_BASE_URL="+sim.URL(), "TRADING_LIVE_KEY="+sim.LiveKey(),
-		"TRADING_SANDBOX_KEY="+sim.SandboxKey(), "TRADING_ACCOUNT="+judge.Account, "TRADING_TRIAL_DIR="+filepath.Join(dir, "bot"), "no_proxy=*")
+	bot.env = slices.Concat(r.Environ, []string{
+		"TRADING_BASE_URL=" + sim.URL(), "TRADING_LIVE_KEY=" + sim.LiveKey(), "TRADING_SANDBOX_KEY=" + sim.SandboxKey(),
+		"TRADING_ACCOUNT=" + judge.Account, "TRADING_TRIAL_DIR=" + filepath.Join(dir, "bot"), "no_proxy=*",
+	})
 	var program judge.Program = bot
 	if r.Sidecar {
-		if program, err = r.behindSidecar(sim, bot, dir, s.Seed); err != nil {
+		if program, err = r.behindSidecar(ctx, sim, bot, dir, s.Seed); err != nil {
 			return o, nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -52,7 +53,7 @@ func (p *pair) Start() error {
 // wait waits until the sidecar listens.
 func (p *pair) wait() error {
 	for range 200 {
-		if c, err := net.DialTimeout("tcp", p.address, time.Second); err == nil {
+		if c, err := new(net.Dialer).DialContext(context.Background(), "tcp", p.address); err == nil {
 			return c.Close()
 		}
 		select {
@@ -92,7 +93,7 @@ func (p *pair) Ended() <-chan struct{} {
 func (p *pair) How() string { return p.bot.How() }
 
 // behindSidecar puts a sidecar between a bot and its service.
-func (r *Runner) behindSidecar(sim *tradingsim.Sim, bot *process, dir string, seed uint64) (judge.Program, error) {
+func (r *Runner) behindSidecar(ctx context.Context, sim *tradingsim.Sim, bot *process, dir string, seed uint64) (judge.Program, error) {
 	state, keys := filepath.Join(dir, "sidecar"), filepath.Join(dir, "sidecar.keys")
 	if err := os.Mkdir(state, 0o700); err != nil {
 		return nil, err
@@ -100,15 +101,16 @@ func (r *Runner) behindSidecar(sim *tradingsim.Sim, bot *process, dir string, se
 	if err := os.WriteFile(keys, []byte(sim.SandboxKey()+"\n"+sim.LiveKey()+"\n"), 0o600); err != nil {
 		return nil, err
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	address := free.Addr().String()
 	_ = free.Close() // another program can take it now, and then the sidecar says so
-	env := append(slices.Clip(bot.env), "XDG_STATE_HOME="+state)
+	env := slices.Concat(bot.env, []string{"XDG_STATE_HOME=" + state})
 	key := func(name string, more ...string) (string, error) {
-		cmd := exec.Command(r.Command[0], append(append(r.Command[1:len(r.Command):len(r.Command)], "sidecar", "keys", "add", name, "--state-dir", state), more...)...)
+		argv := slices.Concat(r.Command, []string{"sidecar", "keys", "add", name, "--state-dir", state}, more)
+		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 		cmd.Env = env
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
@@ -130,8 +132,8 @@ func (r *Runner) behindSidecar(sim *tradingsim.Sim, bot *process, dir string, se
 	if err != nil {
 		return nil, err
 	}
-	serve := append(r.Command[:len(r.Command):len(r.Command)], "sidecar", "serve", "--state-dir", state, "--key-file", keys, "--listen", address, "--exclusive", judge.Account)
+	serve := slices.Concat(r.Command, []string{"sidecar", "serve", "--state-dir", state, "--key-file", keys, "--listen", address, "--exclusive", judge.Account})
 	side := &process{keeper: r.keeper(), argv: func() []string { return serve }, env: env, output: output}
-	bot.env = append(slices.Clip(bot.env), "TRADING_BASE_URL=http://"+address+"/v1", "TRADING_LIVE_KEY="+live, "TRADING_SANDBOX_KEY="+paper)
+	bot.env = slices.Concat(bot.env, []string{"TRADING_BASE_URL=http://" + address + "/v1", "TRADING_LIVE_KEY=" + live, "TRADING_SANDBOX_KEY=" + paper})
 	return &pair{bot: bot, sidecar: side, address: address, turn: seed}, nil
 }
