@@ -16,7 +16,7 @@ func edge(k Kind, change ...func(*Facts)) Facts {
 	f := Facts{
 		Write: Write{Kind: k, Symbol: "X", Side: Long, Size: num("1"), Percent: num("50"), From: served(fromTime)},
 		Held:  true, Exclusive: true,
-		Base: &Baseline{State: State{Status: "ACTIVE"}, BeforeFirstUse: true},
+		Base: &Baseline{State: State{Status: "ACTIVE"}},
 		Look: Look{State: State{Status: "ACTIVE"}, At: at(lookTime), Equal: 3},
 	}
 	for _, c := range change {
@@ -46,7 +46,7 @@ func traded(side Side, size string, cause Cause) Row {
 func by(own ...Own) func(*Facts) {
 	return func(f *Facts) {
 		for i := range own {
-			own[i].Last, own[i].Answered = at(30), true
+			own[i].Last, own[i].Ran = at(30), true
 		}
 		f.Own = own
 	}
@@ -88,9 +88,9 @@ func TestWhereAVerdictTurns(t *testing.T) {
 	ended := func(before []string, now Newest) func(*Facts) {
 		return func(f *Facts) { f.Base.Finished, f.Look.Finished = newest(before), now }
 	}
-	rests := Own{Side: Long, Resting: true, Size: opt("0.5")}
-	run := Own{Resting: true, Run: true}
-	sells := Own{Side: Short, Resting: true, Size: opt("0.5")}
+	rests := Own{Act: Act{Kind: Limit, Side: Long, Size: num("0.5")}}
+	run := Own{Act: Act{Kind: Pro}}
+	sells := Own{Act: Act{Kind: Limit, Side: Short, Size: num("0.5")}}
 	older := func(n, kept int, timed bool) func(*Facts) { // n trades, of which the baseline had the last
 		rows := make([]Row, n)
 		for i := range rows {
@@ -111,49 +111,60 @@ func TestWhereAVerdictTurns(t *testing.T) {
 		want Reason
 		is   ledger.Outcome
 	}{
-		"flat, and another market traded":              {edge(Entry, noBaseline, closedRows(elsewhere(fromTime+1))), FlatSymbol, ledger.NotApplied},
-		"flat, and its own did":                        {edge(Entry, noBaseline, closedRows(traded(Long, "1", Market))), NoBaseline, ledger.Unknown},
-		"flat, and its own did before":                 {edge(Entry, noBaseline, closedRows(Row{Symbol: "X", ClosedAt: served(fromTime - 1)})), FlatSymbol, ledger.NotApplied},
-		"flat, and one that is not shown did":          {edge(Entry, noBaseline, closedRows(Row{ClosedAt: served(fromTime + 1)})), NoBaseline, ledger.Unknown},
-		"flat, and the list may be cut":                {edge(Entry, noBaseline, closedRows(many(listCut, fromTime)...)), NoBaseline, ledger.Unknown},
-		"flat, and it reaches back":                    {edge(Entry, noBaseline, closedRows(many(listCut, fromTime-1)...)), FlatSymbol, ledger.NotApplied},
-		"flat, and it is shorter":                      {edge(Entry, noBaseline, closedRows(many(listCut-1, fromTime)...)), FlatSymbol, ledger.NotApplied},
-		"flat, and a run has ended, of an order":       {edge(Entry, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), FlatSymbol, ledger.NotApplied},
-		"flat, and a run has ended, of a run":          {edge(Pro, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), NoBaseline, ledger.Unknown},
-		"flat, and known runs have":                    {edge(Pro, noBaseline, finished(listCut-1)), FlatSymbol, ledger.NotApplied},
-		"flat, and more may have":                      {edge(Pro, noBaseline, finished(listCut)), NoBaseline, ledger.Unknown},
-		"gone, an order":                               {edge(Entry, gone), NoTrace, ledger.NotApplied},
-		"gone, an order beside others":                 {edge(Entry, gone, notAlone), NoTrace, ledger.NotApplied},
-		"gone, a limit":                                {edge(Limit, gone), NoTrace, ledger.NotApplied},
-		"gone, a limit that others may have ended":     {edge(Limit, gone, notAlone), NotHeld, ledger.Unknown},
-		"gone, a limit that the status may have":       {edge(Limit, gone, passed), NotHeld, ledger.Unknown},
-		"gone, a limit without a baseline":             {edge(Limit, gone, noBaseline), NotHeld, ledger.Unknown},
-		"gone, a run that no status ends":              {edge(Pro, gone, passed), NoTrace, ledger.NotApplied},
-		"gone, a run without a baseline":               {edge(Pro, gone, noBaseline), FlatSymbol, ledger.NotApplied},
-		"gone, a run that others may have ended":       {edge(Pro, gone, notAlone), NotHeld, ledger.Unknown},
-		"a limit that rests":                           {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} })), OneNewID, ledger.Applied},
-		"a limit that rests beside another":            {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} }), by(rests)), OneNewID, ledger.Applied},
-		"a limit that rests beside a run":              {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} }), by(run)), OrdersRested, ledger.Unknown},
-		"a run beside another":                         {edge(Pro, of(func(l *Look) { l.Runs = []string{"new"} }), by(run)), OneNewID, ledger.Applied},
-		"two runs":                                     {edge(Pro, of(func(l *Look) { l.Runs = []string{"new", "newer"} })), DoesNotFit, ledger.Unknown},
-		"a limit that rested before":                   {edge(Limit, based(func(b *Baseline) { b.Orders = []string{"old"} }), of(func(l *Look) { l.Orders = []string{"old"} })), NoTrace, ledger.NotApplied},
-		"a limit of the program's":                     {edge(Limit, known("own"), of(func(l *Look) { l.Orders = []string{"own"} })), NoTrace, ledger.NotApplied},
-		"bought":                                       {edge(Entry, holding("0", "1")), VolumeFits, ledger.Applied},
-		"turned":                                       {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", Market))), VolumeFits, ledger.Applied},
-		"turned by a stop, and more was bought":        {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", StopLoss))), NoTrace, ledger.NotApplied},
-		"bought beside one that rests":                 {edge(Entry, holding("0", "1"), by(rests)), VolumeFits, ledger.Applied},
-		"turned beside one that rests":                 {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", Market)), by(rests)), OrdersRested, ledger.Unknown},
-		"sold again beside one that rests":             {edge(Entry, holding("1", "1"), closedRows(traded(Long, "1", Market)), by(rests)), DoesNotFit, ledger.Unknown},
-		"bought beside an own order":                   {edge(Entry, holding("0", "2"), by(Own{Side: Long, Opened: num("1")})), VolumeFits, ledger.Applied},
-		"turned beside an own order":                   {edge(Entry, holding("-0.4", "1.6"), closedRows(traded(Short, "0.4", Market)), by(Own{Side: Long, Opened: num("1")})), OwnWriteUnclear, ledger.Unknown},
-		"reduced":                                      {edge(ReduceOnly, func(f *Facts) { f.Write.Side, f.Write.Size = Short, num("0.5") }, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), RowsFit, ledger.Applied},
-		"half closed":                                  {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), RowsFit, ledger.Applied},
-		"closed by a share within 2 percent of it":     {edge(Close, holding("1", "0.49"), closedRows(traded(Long, "0.51", Market))), RowsFit, ledger.Applied},
-		"closed by more than the share":                {edge(Close, holding("1", "0.48"), closedRows(traded(Long, "0.52", Market))), DoesNotFit, ledger.Unknown},
-		"closed by the share, and more is gone":        {edge(Close, holding("1", "0.48"), closedRows(traded(Long, "0.5", Market))), DoesNotFit, ledger.Unknown},
-		"half closed beside one that rests, and buys":  {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(rests)), RowsFit, ledger.Applied},
-		"half closed beside one that rests, and sells": {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(sells)), OrdersRested, ledger.Unknown},
-		"not closed beside an own order":               {edge(Close, holding("1", "2"), by(Own{Side: Long, Opened: num("1")})), NoTrace, ledger.NotApplied},
+		"flat, and another market traded":           {edge(Entry, noBaseline, closedRows(elsewhere(fromTime+1))), NoTrace, ledger.NotApplied},
+		"flat, and its own did":                     {edge(Entry, noBaseline, closedRows(traded(Long, "1", Market))), NoBaseline, ledger.Unknown},
+		"flat, and its own did before":              {edge(Entry, noBaseline, closedRows(Row{Symbol: "X", ClosedAt: served(fromTime - 1)})), NoTrace, ledger.NotApplied},
+		"flat, and one that is not shown did":       {edge(Entry, noBaseline, closedRows(Row{ClosedAt: served(fromTime + 1)})), NoBaseline, ledger.Unknown},
+		"flat, and the list may be cut":             {edge(Entry, noBaseline, closedRows(many(listCut, fromTime)...)), NoBaseline, ledger.Unknown},
+		"flat, and it reaches back":                 {edge(Entry, noBaseline, closedRows(many(listCut, fromTime-1)...)), NoTrace, ledger.NotApplied},
+		"flat, and it is shorter":                   {edge(Entry, noBaseline, closedRows(many(listCut-1, fromTime)...)), NoTrace, ledger.NotApplied},
+		"flat, and a run has ended, of an order":    {edge(Entry, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), NoTrace, ledger.NotApplied},
+		"flat, and a run has ended, of a run":       {edge(Pro, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), NoBaseline, ledger.Unknown},
+		"flat, and known runs have":                 {edge(Pro, noBaseline, finished(listCut-1)), NoTrace, ledger.NotApplied},
+		"flat, and more may have":                   {edge(Pro, noBaseline, finished(listCut)), NoBaseline, ledger.Unknown},
+		"gone, an order":                            {edge(Entry, gone), NoTrace, ledger.NotApplied},
+		"gone, an order beside others":              {edge(Entry, gone, notAlone), NoTrace, ledger.NotApplied},
+		"gone, a limit":                             {edge(Limit, gone), NoTrace, ledger.NotApplied},
+		"gone, a limit that others may have ended":  {edge(Limit, gone, notAlone), NotHeld, ledger.Unknown},
+		"gone, a limit that the status may have":    {edge(Limit, gone, passed), NotHeld, ledger.Unknown},
+		"gone, a limit without a baseline":          {edge(Limit, gone, noBaseline), NotHeld, ledger.Unknown},
+		"gone, a run that no status ends":           {edge(Pro, gone, passed), NoTrace, ledger.NotApplied},
+		"gone, a run without a baseline":            {edge(Pro, gone, noBaseline), NoTrace, ledger.NotApplied},
+		"gone, a run that others may have ended":    {edge(Pro, gone, notAlone), NotHeld, ledger.Unknown},
+		"a limit that rests":                        {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} })), OneNewID, ledger.Applied},
+		"a limit that rests beside another":         {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} }), by(rests)), OneNewID, ledger.Applied},
+		"a limit that rests beside a run":           {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} }), by(run)), BothFit, ledger.Unknown},
+		"a run beside another":                      {edge(Pro, of(func(l *Look) { l.Runs = []string{"new"} }), by(run)), OneNewID, ledger.Applied},
+		"two runs":                                  {edge(Pro, of(func(l *Look) { l.Runs = []string{"new", "newer"} })), NothingFits, ledger.Unknown},
+		"a limit that rested before":                {edge(Limit, based(func(b *Baseline) { b.Orders = []string{"old"} }), of(func(l *Look) { l.Orders = []string{"old"} })), NoTrace, ledger.NotApplied},
+		"a limit of the program's":                  {edge(Limit, known("own"), of(func(l *Look) { l.Orders = []string{"own"} })), NoTrace, ledger.NotApplied},
+		"bought":                                    {edge(Entry, holding("0", "1")), ReplayFits, ledger.Applied},
+		"bought nine tenths":                        {edge(Entry, holding("0", "0.9")), ReplayFits, ledger.Applied},
+		"nine tenths, beside others":                {edge(Entry, holding("0", "0.9"), notAlone), NotExclusive, ledger.Unknown},
+		"less, beside others":                       {edge(Entry, holding("0", "0.89"), notAlone), NoTrace, ledger.NotApplied},
+		"turned, and nine tenths of it were filled": {edge(Entry, holding("-0.4", "0.5"), closedRows(traded(Short, "0.4", Market))), ReplayFits, ledger.Applied},
+		"reduced by nine tenths":                    {edge(ReduceOnly, holding("-2", "-1.1"), closedRows(traded(Short, "0.9", Market))), ReplayFits, ledger.Applied},
+		"closed by a share that is not named":       {edge(Close, func(f *Facts) { f.Write.Percent = num("0") }, holding("1", "0.9"), closedRows(traded(Long, "0.1", Market))), ReplayFits, ledger.Applied},
+		"sizes too fine, and nothing happened":      {edge(Entry, func(f *Facts) { f.Write.Size = num("1.123456789012345678") }), NoTrace, ledger.NotApplied},
+		"sizes too fine, and something was bought":  {edge(Entry, func(f *Facts) { f.Write.Size = num("1.123456789012345678") }, holding("0", "1")), SizesTooFine, ledger.Unknown},
+		"a limit that filled in part":               {edge(Limit, holding("0", "0.01")), ReplayFits, ledger.Applied},
+		"a limit that filled twice":                 {edge(Limit, holding("-0.7", "0"), closedRows(traded(Short, "0.3", Market), traded(Short, "0.4", Market))), ReplayFits, ledger.Applied},
+		"a limit that would have filled too much":   {edge(Limit, holding("-1.7", "0"), closedRows(traded(Short, "0.7", Market), traded(Short, "1", Market))), NothingFits, ledger.Unknown},
+		"turned":                                       {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", Market))), ReplayFits, ledger.Applied},
+		"turned by a stop, and more was bought":        {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", StopLoss))), NothingFits, ledger.Unknown},
+		"bought beside one that rests":                 {edge(Entry, holding("0", "1"), by(rests)), ReplayFits, ledger.Applied},
+		"turned beside one that rests":                 {edge(Entry, holding("-0.4", "0.6"), closedRows(traded(Short, "0.4", Market)), by(rests)), ReplayFits, ledger.Applied},
+		"sold again beside one that rests":             {edge(Entry, holding("1", "1"), closedRows(traded(Long, "1", Market)), by(rests)), NothingFits, ledger.Unknown},
+		"bought beside an own order":                   {edge(Entry, holding("0", "2"), by(Own{Act: Act{Kind: Entry, Side: Long, Size: num("1")}})), ReplayFits, ledger.Applied},
+		"turned beside an own order":                   {edge(Entry, holding("-0.4", "1.6"), closedRows(traded(Short, "0.4", Market)), by(Own{Act: Act{Kind: Entry, Side: Long, Size: num("1")}})), ReplayFits, ledger.Applied},
+		"reduced":                                      {edge(ReduceOnly, func(f *Facts) { f.Write.Side, f.Write.Size = Short, num("0.5") }, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), ReplayFits, ledger.Applied},
+		"half closed":                                  {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), ReplayFits, ledger.Applied},
+		"closed by a share within 2 percent of it":     {edge(Close, holding("1", "0.49"), closedRows(traded(Long, "0.51", Market))), ReplayFits, ledger.Applied},
+		"closed by more than the share":                {edge(Close, holding("1", "0.48"), closedRows(traded(Long, "0.52", Market))), NothingFits, ledger.Unknown},
+		"closed by the share, and more is gone":        {edge(Close, holding("1", "0.48"), closedRows(traded(Long, "0.5", Market))), NothingFits, ledger.Unknown},
+		"half closed beside one that rests, and buys":  {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(rests)), ReplayFits, ledger.Applied},
+		"half closed beside one that rests, and sells": {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(sells)), BothFit, ledger.Unknown},
+		"not closed beside an own order":               {edge(Close, holding("1", "2"), by(Own{Act: Act{Kind: Entry, Side: Long, Size: num("1")}})), NoTrace, ledger.NotApplied},
 		"a trade of another market":                    {edge(Entry, closedRows(elsewhere(fromTime+1))), NoTrace, ledger.NotApplied},
 		"a trade of a market that is not shown":        {edge(Entry, closedRows(Row{Side: Long, Size: opt("1"), ClosedAt: served(fromTime + 1)})), RowUnreadable, ledger.Unknown},
 		"trades of before":                             {edge(Entry, older(3, 3, false)), NoTrace, ledger.NotApplied},
@@ -164,56 +175,18 @@ func TestWhereAVerdictTurns(t *testing.T) {
 		"a list that may be cut, and shows none":       {edge(Entry, older(listCut, 0, false)), ListIncomplete, ledger.Unknown},
 		"a list that is shorter, and shows none":       {edge(Entry, older(listCut-1, 0, false)), NoTrace, ledger.NotApplied},
 		"a list that repeats":                          {edge(Entry, repeated), ListIncomplete, ledger.Unknown},
-		"half closed beside an order that added":       {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(Own{Side: Long, Opened: num("1"), InPosition: true})), RowsFit, ledger.Applied},
-		"half closed beside one that may have more":    {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(Own{Side: Short, Opened: num("1"), InPosition: true})), OwnWriteUnclear, ledger.Unknown},
+		"half closed beside an order that added":       {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(Own{Act: Act{Kind: Entry, Side: Long, Size: num("1")}, InPosition: true})), ReplayFits, ledger.Applied},
+		"half closed beside one that may have more":    {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market)), by(Own{Act: Act{Kind: Entry, Side: Short, Size: num("1")}, InPosition: true})), NothingFits, ledger.Unknown},
 		"a run, and one had ended":                     {edge(Pro, ended([]string{"a"}, newest([]string{"a"}))), NoTrace, ledger.NotApplied},
 		"a run that has ended since":                   {edge(Pro, ended([]string{"a"}, newest([]string{"new", "a"}))), OneNewID, ledger.Applied},
 		"a run, and none had ended":                    {edge(Pro, finished(listCut-1)), NoTrace, ledger.NotApplied},
 		"a run, none had ended, and a list is cut":     {edge(Pro, finished(listCut)), ListIncomplete, ledger.Unknown},
 		"a run, none had ended, and more than shown":   {edge(Pro, known("a"), ended(nil, Newest{IDs: []string{"a"}, More: listCut - 1})), ListIncomplete, ledger.Unknown},
 	} {
-		v := Decide(c.f)
+		v := Judge(c.f)
 		assert.Equal(t, c.want, v.Reason, name)
 		assert.Equal(t, c.is, v.Outcome, name)
 	}
-}
-
-// The rows that a person is shown are those that no other own write left.
-func TestTheRowsOfAVerdict(t *testing.T) {
-	long := func(size string) Row { return traded(Long, size, Market) }
-	short, before := traded(Short, "0.25", Market), long("0.5")
-	before.ClosedAt = served(fromTime - 1)
-	for name, c := range map[string]struct {
-		kind Kind
-		own  Own
-		rows []Row
-		want []Row
-	}{
-		"the size is known":               {Close, Own{Closed: opt("0.5")}, []Row{long("0.5"), long("0.25")}, []Row{long("0.25")}},
-		"the smaller of two":              {Close, Own{}, []Row{long("0.5"), long("0.25")}, []Row{long("0.5")}},
-		"the one outside of the time":     {Close, Own{}, []Row{long("0.25"), before}, []Row{long("0.25")}},
-		"the side is that of an order":    {Entry, Own{Side: Short}, []Row{short, long("0.25")}, []Row{short}},
-		"of a long by a close":            {Entry, Own{}, []Row{long("0.25")}, nil},
-		"of a short by a close":           {Entry, Own{}, []Row{short}, nil},
-		"of either by a close: none":      {Entry, Own{}, []Row{short, long("0.25")}, []Row{short, long("0.25")}},
-		"of either beside another close":  {Close, Own{}, []Row{short, long("0.5")}, []Row{long("0.5")}},
-		"a stop is of no write":           {Close, Own{}, []Row{traded(Long, "0.1", StopLoss), long("0.25")}, []Row{traded(Long, "0.1", StopLoss)}},
-		"the result is that of the close": {Close, Own{PnL: opt("5")}, []Row{won("5.02"), won("5.01")}, []Row{won("5.02")}},
-	} {
-		c.own.LeftRow = true
-		v := Decide(edge(c.kind, holding("1", "0.25"), closedRows(slices.Clone(c.rows)...), by(c.own)))
-		for i := range v.Rows {
-			v.Rows[i].Digest = 0
-		}
-		assert.Equal(t, c.want, v.Rows, "%s: %s", name, v.Reason)
-	}
-}
-
-// won is a row with a result.
-func won(result string) Row {
-	r := traded(Long, "0.25", Market)
-	r.GrossPnL = opt(result)
-	return r
 }
 
 func TestHowManyAreNotKept(t *testing.T) {
@@ -224,7 +197,7 @@ func TestHowManyAreNotKept(t *testing.T) {
 // On an account that others trade, the position of the baseline is newer than its closed trades. What
 // the program did between the two left its own trades, so a lost close left none of them.
 func TestWritesThatThePositionShowsAndTheRowsDoNot(t *testing.T) {
-	buy, sell := Own{Side: Long, Opened: num("1"), InPosition: true}, Own{LeftRow: true, Percent: num("100"), InPosition: true}
+	buy, sell := Own{Act: Act{Kind: Entry, Side: Long, Size: num("1")}, InPosition: true}, Own{Act: Act{Kind: Close, Percent: num("100")}, InPosition: true}
 	row := func() Row { return traded(Long, "1", Market) }
 	for name, c := range map[string]struct {
 		is   string
@@ -236,13 +209,34 @@ func TestWritesThatThePositionShowsAndTheRowsDoNot(t *testing.T) {
 		"it may have run, or somebody else":    {"0", []Row{row(), row(), row()}, ledger.Unknown, NotExclusive},
 		"it may have run, and somebody bought": {"1", []Row{row(), row(), row()}, ledger.Unknown, NotExclusive},
 	} {
-		v := Decide(edge(Close, holding("1", c.is), closedRows(c.rows...), by(buy, sell, buy, sell, buy), func(f *Facts) {
+		v := Judge(edge(Close, holding("1", c.is), closedRows(c.rows...), by(buy, sell, buy, sell, buy), func(f *Facts) {
 			f.Write.Percent, f.Exclusive = num("100"), false
 		}))
 		if v.Outcome != c.want || v.Reason != c.why {
 			t.Errorf("%s: %d, %s", name, v.Outcome, v.Reason)
 		}
 	}
-	v := Decide(edge(Close, holding("0", "1"), by(buy), notAlone))
+	v := Judge(edge(Close, holding("0", "1"), by(buy), notAlone))
 	assert.Equal(t, NothingFits, v.Reason, "what was bought before the position was read did not add to it later")
+}
+
+// D 44: a lost close's trade was given to an order that was answered beside it: a stop had closed
+// what the order opened before the position in its answer was read.
+func TestEdge44_ATradeOfAnotherWrite(t *testing.T) {
+	flat := Own{Act: Act{Kind: Entry, Side: Short, Size: num("1")}}
+	for name, c := range map[string]struct {
+		rows          []Row
+		want          ledger.Outcome
+		alone, beside Reason
+	}{
+		"the close ran":      {[]Row{traded(Short, "1", StopLoss), traded(Long, "1", Market)}, ledger.Unknown, BothFit, NotExclusive},
+		"it found it closed": {[]Row{traded(Long, "1", Market)}, ledger.NotApplied, NoTrace, NoTrace},
+	} {
+		for declared, why := range map[bool]Reason{true: c.alone, false: c.beside} {
+			v := Judge(edge(Close, holding("1", "0"), closedRows(slices.Clone(c.rows)...), by(flat), func(f *Facts) { f.Write.Percent, f.Exclusive = num("100"), declared }))
+			if v.Outcome != c.want || v.Reason != why {
+				t.Errorf("%s, declared %t: %d, %s", name, declared, v.Outcome, v.Reason)
+			}
+		}
+	}
 }

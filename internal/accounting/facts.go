@@ -1,10 +1,10 @@
 // Package accounting decides what became of a write from what the account shows.
 //
 // Everything bought in a symbol since a baseline stays visible: as position, or
-// as a closed trade. So a write whose volume is not there did not run, whoever
-// else trades. That it ran follows only where nobody else trades.
+// as a closed trade. So every course of trades is tried that leads from the baseline to what the
+// account shows. A write that is in all of them ran, and one that is in none did not.
 //
-// [Decide] is a pure function: no clock, no connection, no client. What the account shows,
+// [Judge] is a pure function: no clock, no connection, no client. What the account shows,
 // and the write, have the service's time; looks and own writes that of this process.
 // Unknown is the answer to everything rare.
 package accounting
@@ -61,10 +61,8 @@ type Write struct {
 	Side Side
 	// Size is in base units; Percent is that of a close.
 	Size, Percent decimal.Decimal
-	// From and Until bound the time in which the write could run, widened by the
-	// tolerance of clocks. From is the first use of its key. One that is not known is no
-	// bound; resting limits and Pro orders, which trade at any time, have no Until.
-	From, Until servicetime.Time
+	// From is the first use of its key, at the earliest; no bound if it is not known.
+	From servicetime.Time
 }
 
 // incomplete reports a write about which nothing can be decided. An edit of a run need not
@@ -78,11 +76,6 @@ func (w Write) incomplete() bool {
 type Position struct {
 	Size, EntryPrice decimal.Decimal
 	OpenedAt         servicetime.Time // zero if not shown
-}
-
-// on returns the size on a side, zero if the position is on the other.
-func (p Position) on(side Side) decimal.Decimal {
-	return decimal.Max(p.Size.Mul(decimal.NewFromInt(int64(side))), decimal.Zero)
 }
 
 // Row is a closed trade. What the service does not show is zero or not valid.
@@ -170,12 +163,12 @@ func rowsIn(rows []Row, symbol string) []Row {
 	return slices.DeleteFunc(slices.Clone(rows), other)
 }
 
-// Baseline is the account before the write. README.md says how it is to be read.
+// Baseline is the account before the write: before the first byte under its key. README.md says how it
+// is to be read.
 type Baseline struct {
 	State
-	// BeforeFirstUse: taken before the first byte under the write's key. Any other
-	// baseline counts as none.
-	BeforeFirstUse bool
+	// RowsNewer: the position is of before the rows, and something may have closed it meanwhile.
+	RowsNewer bool
 	// FinishedLags: a run that had ended before may be in none of the lists.
 	FinishedLags bool
 }
@@ -193,57 +186,46 @@ type Look struct {
 }
 
 // Own is another write of this program in the same symbol that the baseline's rows
-// or position do not show. Writes that were refused are left out. Resting orders
-// and runs are named if they rested or ran at any moment since the baseline.
+// or position do not show. Writes that were refused are left out. Limits and runs are named
+// if they waited at any moment since the baseline.
 type Own struct {
+	// Act is what was asked, and how it ended. What waits may trade by itself at any moment, at most its
+	// size; zero is no bound. The zero Kind may have done anything.
+	Act
 	// Last is when its answer was heard, or, while none is, its last byte was sent, by the
 	// clock of this process: of a write of an earlier one, when this one began to look.
-	Last     time.Time
-	Answered bool
-	// Side is NoSide for a close: its answer does not show which position it closed.
-	Side Side
-	// Percent is that of a close.
-	Percent decimal.Decimal `json:",omitzero"`
-	// Opened is what the write opened or added on its side: of an order, the position
-	// after it on that side, at most the size of the fill.
-	Opened decimal.Decimal
-	// LeftRow: it closed something, so that a row of cause Market must show. Closed is
-	// the size of that row (of an order, the fill less Opened), PnL its gross result (of
-	// a close, as answered); not valid if not known.
-	LeftRow     bool
-	Closed, PnL decimal.NullDecimal
+	Last time.Time
 	// InRows: the baseline's rows show it. InPosition: the baseline's position does.
 	InRows, InPosition bool
-	// Resting: it may trade by itself at any moment, at most Size; not valid is no
-	// bound. Run: it is a run.
-	Resting, Run bool
-	Size         decimal.NullDecimal
-	// ID is that of the order or run, so that it is not taken for the write's; empty if
+	// WaitID is that of the order or run, so that it is not taken for the write's; empty if
 	// not known. Read: a read before the write showed it, and no answer.
-	ID   string
-	Read bool
+	WaitID string `json:",omitempty"`
+	Read   bool   `json:",omitempty"`
 }
 
-// settled reports whether what a close of a position on a side would have closed is
-// known although this write came after the baseline's rows: the baseline's position
-// shows it, and its row is taken off. An order that opened something on the other side
-// may have closed more than its answer shows.
-func (o *Own) settled(side Side) bool {
-	return o.Answered && o.InPosition && (o.InRows || o.Side != -side || !o.Opened.IsPositive())
+// Waits reports whether it may trade by itself.
+func (o *Own) Waits() bool { return o.Kind == Limit || o.Kind == Pro || o.Kind == EditRun }
+
+// Bound is how much of it may trade; not valid where nothing bounds it.
+func (o *Own) Bound() decimal.NullDecimal {
+	return decimal.NullDecimal{Decimal: o.Size, Valid: !o.Size.IsZero()}
 }
 
 // Facts are what a verdict rests on.
 type Facts struct {
 	Write Write
+	// Sent and Over are the write's places in the order of what the program sent and heard: when it was
+	// sent, and when it could run no more; 0 where that is not known.
+	Sent, Over int
 	// Held: the key can run nothing any more. Gone: 30 minutes have passed since the
 	// last byte could have left.
 	Held, Gone bool
-	Base       *Baseline
+	Base       *Baseline // nil without one
 	Look       Look
 	Own        []Own
 	// Exclusive: nobody else trades the account.
 	Exclusive bool
-	// PendingBeside: another own write is pending in the symbol. PendingID: another
+	// PendingBeside: another own write is pending in the symbol, and not among Own. PendingID: another
 	// own limit or Pro order is pending in any symbol of the account, so that a new id
 	// may be its.
 	PendingBeside, PendingID bool

@@ -58,12 +58,12 @@ func plain(st start, a asked, ran bool) []string {
 	s := &search{formats: formats[:1], flats: no, flips: no}
 	s.report = func(sc *schedule) bool {
 		enough := sc.facts.Look.Equal == 3 || a.kind != Limit && sc.facts.Look.Equal == 2
-		if s.runs == ran && s.fill <= 0 && sc.held && sc.facts.Base != nil && sc.facts.Base.BeforeFirstUse && enough {
+		if s.runs == ran && s.fill <= 0 && sc.held && sc.facts.Base != nil && enough {
 			i := 1
 			if sc.exclusive {
 				i = 0
 			}
-			some, found[i] = true, names[Decide(sc.facts).Outcome]
+			some, found[i] = true, names[Judge(sc.facts).Outcome]
 		}
 		return true
 	}

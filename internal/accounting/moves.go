@@ -14,13 +14,17 @@ func (s *replaying) run(from state, i int) {
 	case a.kind == Shown:
 		s.answered(from, i)
 		return
-	case a.kind == Entry && from.halted: // it would have been refused
+	case a.kind != ReduceOnly && from.halted: // it would have been refused
+		return
+	case a.kind == Limit:
+		s.fill(from, a)
 		return
 	}
 	opposite := from.pos.side == -a.side
 	if next := from; a.kind == Entry && (!opposite || next.clip(0, 0)) {
 		next.pos.side = a.side
-		next.pos.lo, next.pos.hi = next.pos.lo+a.size, plus(next.pos.hi, a.size)
+		next.pos.lo, next.pos.hi = next.pos.lo+a.size-a.part, plus(next.pos.hi, a.size)
+		next.pos.slack += a.part
 		s.answered(next, i)
 	}
 	if opposite {
@@ -31,9 +35,10 @@ func (s *replaying) run(from state, i int) {
 // reduce lets an order meet an opposite position.
 func (s *replaying) reduce(from state, i int) {
 	a := &s.acts[i]
-	flips := func(next state, left int64) {
+	flips := func(next state, least, most int64) { // to what it has left
 		if next.pos = (span{}); a.kind == Entry {
-			next.pos = span{side: a.side, lo: left, hi: left}
+			least = max(0, least-a.part)
+			next.pos = span{side: a.side, lo: least, hi: most, slack: most - least}
 		}
 		s.answered(next, i)
 	}
@@ -41,11 +46,14 @@ func (s *replaying) reduce(from state, i int) {
 		switch {
 		case s.fullFlip && a.kind == Entry:
 			if next.clip(size, size) {
-				flips(next, a.size)
+				flips(next, a.size, a.size)
 			}
 		case size < a.size:
-			if next.clip(size, size) {
-				flips(next, a.size-size)
+			if all := next; all.clip(size, size) {
+				flips(all, a.size-size, a.size-size)
+			}
+			if size >= a.size-a.part && next.take(size, unbounded, size) {
+				s.answered(next, i)
 			}
 		case size == a.size && next.take(size, unbounded, size):
 			s.answered(next, i)
@@ -55,18 +63,49 @@ func (s *replaying) reduce(from state, i int) {
 		return
 	}
 	if s.fullFlip && a.kind == Entry {
-		flips(from, a.size)
+		flips(from, a.size, a.size)
 		return
 	}
-	if next := from; next.take(a.size, unbounded, a.size) {
+	if next := from; a.part > 0 {
+		s.answered(next.shrunk(), i)
+	} else if next.take(a.size, unbounded, a.size) {
 		s.answered(next, i)
 	}
 	if next := from; next.clip(0, a.size) {
-		lo, hi := a.size-next.pos.hi, a.size-next.pos.lo
-		if next.pos = (span{}); a.kind == Entry {
-			next.pos = span{side: a.side, lo: lo, hi: hi, slack: hi - lo}
-		}
-		s.answered(next, i)
+		flips(next, a.size-next.pos.hi, a.size-next.pos.lo)
+	}
+}
+
+// fill lets a limit trade for the first time: a unit or more of it. What is left may trade later.
+func (s *replaying) fill(from state, a *act) {
+	opens := func(next state) {
+		next.pos.side, next.pos.lo, next.pos.hi = a.side, next.pos.lo+1, plus(next.pos.hi, 1)
+		left := next.left(a.side)
+		*left = plus(*left, a.size-1)
+		s.reach(next)
+	}
+	if next := from; next.pos.side != -a.side || next.clip(0, 0) {
+		opens(next)
+	}
+	if from.pos.side != -a.side {
+		return
+	}
+	next, size, ok := s.row(from, from.pos.side)
+	switch {
+	case !ok:
+	case s.fullFlip && next.clip(size, size):
+		next.pos = span{}
+		opens(next)
+	case !s.fullFlip && size <= a.size && next.take(size, unbounded, size):
+		left := next.left(a.side)
+		*left = plus(*left, a.size-size)
+		s.reach(next)
+	}
+	if s.hides(&from) {
+		next, left := from.shrunk(), from.left(a.side)
+		*left = plus(*left, a.size)
+		next.buys, next.sells = from.buys, from.sells
+		s.reach(next)
 	}
 }
 
@@ -74,7 +113,7 @@ func (s *replaying) reduce(from state, i int) {
 func (s *replaying) close(from state, i int) {
 	a := &s.acts[i]
 	if next, size, ok := s.row(from, from.pos.side); ok {
-		if all := next; size <= (whole-1)/a.percent && all.take(size, size, size) && s.on("share of nothing") {
+		if all := next; a.percent > 0 && size <= (whole-1)/a.percent && all.take(size, size, size) && s.on("share of nothing") {
 			s.answered(all, i)
 		}
 		if lo, hi := a.closedBy(size); next.take(lo, hi, size) {
@@ -173,7 +212,7 @@ func (s *replaying) byItself(from state) {
 	}
 	if left := next.left(-from.pos.side); *left > 0 && from.pos.side != NoSide {
 		lo, hi := size, unbounded
-		if s.fullFlip {
+		if s.fullFlip && !s.stranger { // who may close a part
 			hi = size
 		} else if size > *left {
 			return

@@ -34,15 +34,15 @@ func TestEdge15_AProOrderInALongList(t *testing.T) {
 		{"none came", older, older, NoTrace},
 		{"it came", older, append([]string{"new"}, older...), OneNewID},
 		{"it came, and the list has as many as before", older, append([]string{"new"}, older[:long-1]...), OneNewID},
-		{"another came too", older, append([]string{"new", "newer"}, older...), DoesNotFit},
-		{"more came than are kept", older, append(slices.Repeat([]string{"new"}, maxNewest), older...), DoesNotFit},
+		{"another came too", older, append([]string{"new", "newer"}, older...), NothingFits},
+		{"more came than are kept", older, append(slices.Repeat([]string{"new"}, maxNewest), older...), NothingFits},
 		{"the list lags", older, older[1:], ListIncomplete},
 		{"oldest first, and none came", reversed, reversed, NoTrace},
 		{"oldest first, and it came", reversed, append(slices.Clone(reversed), "new"), ListIncomplete},
 		{"as many as are kept", older[:maxNewest], append([]string{"new"}, older[:maxNewest]...), OneNewID},
 	} {
-		base := &Baseline{State: State{Status: "ACTIVE", Finished: newest(row.before).Head(64)}, BeforeFirstUse: true}
-		v := Decide(Facts{
+		base := &Baseline{State: State{Status: "ACTIVE", Finished: newest(row.before).Head(64)}}
+		v := Judge(Facts{
 			Write: Write{Kind: Pro, Symbol: "X", Side: Long, Size: num("1"), From: served(fromTime)},
 			Held:  true, Exclusive: true, Base: base,
 			Look: Look{State: State{Finished: newest(row.now), Status: "ACTIVE"}, At: at(lookTime), Equal: 2},

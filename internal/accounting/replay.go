@@ -22,7 +22,7 @@ func (w *Write) Act() Act {
 
 // Act is an own write in a symbol since its baseline.
 type Act struct {
-	Kind Kind `json:"kind,omitempty"` // Entry, ReduceOnly or Close
+	Kind Kind `json:"kind,omitempty"`
 	Side Side `json:"side,omitempty"` // of an order
 	// Size is that of an order, of its fill where that is known; Percent is that of a close.
 	Size    decimal.Decimal `json:"size,omitzero"`
@@ -53,7 +53,10 @@ type Resting struct {
 // Replay is what is known of a symbol since its baseline, from which every order of
 // events is tried.
 type Replay struct {
-	From decimal.Decimal // the position at the baseline
+	// From is the position at the baseline. Unknown: it may be any other. Shrunk: something may have
+	// closed a part of it, in a row that is older.
+	From            decimal.Decimal
+	Unknown, Shrunk bool
 	// Rows are the symbol's closed trades since, oldest first.
 	Rows []Row
 	// Near: the position and the list were read one after the other, once. The first rows
@@ -65,6 +68,10 @@ type Replay struct {
 	Cut     bool
 	Acts    []Act
 	Resting []Resting
+	// Part: of the order that is asked about no more than nine tenths need be filled.
+	Part bool
+	// Stranger: somebody may have traded anything at any moment, and closed a part.
+	Stranger bool
 	// Exp is a decimal place that sizes of the market are known to have.
 	Exp int32
 	// Halted: the account's status is another than at the baseline.
@@ -157,6 +164,9 @@ type replaying struct {
 	either       int // so many of the first rows may be in the position
 	near, cut    bool
 	halts, rests bool
+	unknown      bool // where it begins
+	shrunk       bool // or something has closed a part of that
+	stranger     bool
 	to           int64
 	ends         bool   // at to
 	must         uint64 // the acts that ran, and whose rows show
@@ -181,6 +191,7 @@ type act struct {
 	kind    Kind
 	side    Side
 	size    int64
+	part    int64 // so much of it need not be filled
 	percent int64 // in millionths of the whole
 	after   int64
 	carries bool
@@ -216,6 +227,16 @@ func (s *replaying) begin() {
 		first := s.first
 		first.rows = rows
 		s.start(first)
+		if s.shrunk {
+			s.start(first.shrunk())
+		}
+		for _, side := range [...]Side{Long, Short} {
+			if s.unknown {
+				anywhere := first
+				anywhere.pos = span{side: side, hi: unbounded, slack: unbounded}
+				s.start(anywhere)
+			}
+		}
 		if !s.halts {
 			continue
 		}

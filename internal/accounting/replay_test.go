@@ -181,7 +181,7 @@ func TestHowExactAShareIs(t *testing.T) {
 // Acts of which nobody can say what they would trade have no replay.
 func TestActsThatCannotBeRead(t *testing.T) {
 	for name, a := range map[string]Act{
-		"a share of nothing":        {Kind: Close},
+		"a share of less than none": {Kind: Close, Percent: num("-1")},
 		"a share of more than all":  {Kind: Close, Percent: num("100.1")},
 		"a share of too many parts": {Kind: Close, Percent: num("33.33333")},
 		"no side":                   {Kind: Entry, Size: num("1")},

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/shopspring/decimal"
-
-	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // listCut is the shortest list that the service may have cut.
@@ -20,46 +18,22 @@ var (
 	rounding = decimal.New(1, -2)  // a cent, or a share
 )
 
-// entry is a new row in the write's symbol, read.
+// entry is a row, read.
 type entry struct {
 	Row
-	size   decimal.Decimal
-	inTime bool
-	owner  *Own // the own write that left it
+	size decimal.Decimal
 }
 
 // market reports whether an order or a close may have left the row.
 func (e *entry) market() bool { return e.Cause != StopLoss && e.Cause != TakeProfit }
 
-// readRows finds and reads the new rows, and gives own writes theirs.
-func (j *judge) readRows() Reason {
-	rows, complete := j.newRows()
-	if !complete {
-		return ListIncomplete
-	}
-	for _, r := range rows {
-		if r.Symbol != j.Write.Symbol && r.Symbol != "" {
-			continue
-		}
-		e := entry{Row: r, inTime: j.inTime(r.ClosedAt)}
-		if (!e.measure() || r.Symbol == "") && j.on("unreadable") {
-			return RowUnreadable
-		}
-		j.rows = append(j.rows, e)
-	}
-	for i := range j.Own {
-		o := &j.Own[i]
-		if o.Answered && o.LeftRow && !o.InRows && !j.assign(o) && j.on("own row") {
-			return OwnRowMissing
-		}
-	}
-	return ""
-}
-
 // newRows returns the rows that came after the baseline's; false if the list may
 // lack some. A list is newest first: the new rows, then the baseline's.
 func (j *judge) newRows() ([]Row, bool) {
 	before, now := j.Base.Rows, j.Look.Rows
+	if j.unknown {
+		return j.since()
+	}
 	found := -1
 	for k := max(0, len(now)-len(before)); k <= len(now); k++ {
 		overlap := len(now) - k
@@ -68,7 +42,7 @@ func (j *judge) newRows() ([]Row, bool) {
 		}
 		if found < 0 {
 			found = k
-		} else if j.on("list once") {
+		} else {
 			return nil, false
 		}
 	}
@@ -83,17 +57,22 @@ func (j *judge) reaches(overlap int) bool {
 	case len(j.Look.Rows) < listCut:
 		return overlap == len(before)
 	case overlap == 0:
-		return !j.on("list cut")
+		return false
 	}
-	return overlap >= minOverlap || !before[0].ClosedAt.IsZero() || !j.on("list overlap")
+	return overlap >= minOverlap || !before[0].ClosedAt.IsZero()
+}
+
+// since returns the rows since the first use of the write's key; false if the list may lack some.
+func (j *judge) since() ([]Row, bool) {
+	old := func(r Row) bool { return r.ClosedAt.Before(j.Write.From) }
+	now := j.Look.Rows
+	if n := len(now); n >= listCut && !old(now[n-1]) {
+		return nil, false
+	}
+	return slices.DeleteFunc(slices.Clone(now), old), true
 }
 
 func sameRow(a, b Row) bool { return a.Digest == b.Digest }
-
-// inTime reports whether the write could have run then. Not shown is possible.
-func (j *judge) inTime(t servicetime.Time) bool {
-	return !t.Before(j.Write.From) && !t.After(j.Write.Until)
-}
 
 // measure finds size and side: as shown, or from the result over the price
 // difference, if the size from the fee agrees.
@@ -119,44 +98,4 @@ func (e *entry) measure() bool {
 // near reports whether a differs from b by at most a share of b.
 func near(a, b, share decimal.Decimal) bool {
 	return a.Sub(b).Abs().LessThanOrEqual(b.Abs().Mul(share))
-}
-
-// assign gives an own write the row that it left; false if there is none. It prefers
-// a row outside the write's time, and of two the smaller, so that never too much is
-// taken off. Where a close may have left a row of either side, none is taken off.
-func (j *judge) assign(o *Own) bool {
-	var best *entry
-	var long, short bool
-	for i := range j.rows {
-		e := &j.rows[i]
-		if e.owner != nil || !e.market() || !o.mayHaveLeft(e) {
-			continue
-		}
-		long, short = long || e.Side == Long, short || e.Side == Short
-		if best == nil || j.better(e, best) {
-			best = e
-		}
-	}
-	if long && short && !j.closes() && j.on("own side") {
-		return true
-	}
-	if best != nil {
-		best.owner = o
-	}
-	return best != nil
-}
-
-func (j *judge) better(e, best *entry) bool {
-	if e.inTime != best.inTime && j.on("outside first") {
-		return best.inTime
-	}
-	return e.size.LessThan(best.size) == j.on("smallest")
-}
-
-func (o *Own) mayHaveLeft(e *entry) bool {
-	if o.Side != NoSide && e.Side != -o.Side || o.Closed.Valid && !near(e.size, o.Closed.Decimal, rounding) {
-		return false
-	}
-	off := e.GrossPnL.Decimal.Sub(o.PnL.Decimal).Abs()
-	return !o.PnL.Valid || !e.GrossPnL.Valid || off.LessThanOrEqual(rounding)
 }

@@ -142,6 +142,7 @@ type seenPair struct {
 type schedule struct {
 	s                             *search
 	facts                         Facts
+	old                           oldFacts
 	falseNot, falseApplied        bool
 	exclusive, held, gone, noBase bool
 }
@@ -373,6 +374,7 @@ func (s *search) judge(base, look *view, end *world) {
 	young := base != nil && base.pos != &s.states[s.slotEnd[0]] && base.pos != &s.states[0]
 	key := s.key(base, look, end)
 	var f Facts
+	var old oldFacts
 	built := false
 	for i, m := range modes {
 		if m.exclusive && others {
@@ -407,11 +409,16 @@ func (s *search) judge(base, look *view, end *world) {
 		if !built {
 			f, built = s.facts(base, look, end), true
 			if young {
-				f.Base.BeforeFirstUse = false
+				f.Base = nil
 			}
+			old = s.oldFacts(f, end)
 		}
 		f.Exclusive, f.Held, f.Gone = m.exclusive, m.held, m.gone
-		if !s.report(&schedule{s, f, falseNot, falseApplied, m.exclusive, m.held, m.gone, base == nil}) {
+		if f.Over = 0; m.held || m.gone {
+			f.Over = heldPlace
+		}
+		old.Exclusive, old.Held, old.Gone = m.exclusive, m.held, m.gone
+		if !s.report(&schedule{s, f, old, falseNot, falseApplied, m.exclusive, m.held, m.gone, base == nil}) {
 			s.stopped = true
 			return
 		}
@@ -453,6 +460,10 @@ func (s *search) key(base, look *view, end *world) uint64 {
 		h.bool(o.inPosition)
 		h.bool(o.resting)
 		h.bool(o.running)
+		h.add(int64(o.kind) | int64(o.asked)<<8 | int64(o.slot)<<24 | int64(o.after)<<32)
+	}
+	if base != nil {
+		h.bool(s.rowsNewer(base))
 	}
 	h.add(int64(end.known))
 	h.bool(end.beside)
@@ -518,8 +529,9 @@ func (s *search) facts(base, look *view, end *world) Facts {
 	f := Facts{
 		Write: Write{
 			Kind: s.ask.kind, Symbol: "X", Side: Long, Size: decimal.NewFromInt(unit),
-			Percent: decimal.NewFromInt(int64(s.ask.pct)), From: served(fromTime), Until: served(untilTime),
+			Percent: decimal.NewFromInt(int64(s.ask.pct)), From: served(fromTime),
 		},
+		Sent:          sentPlace,
 		Look:          Look{State: s.state(look), At: at(lookTime), Equal: look.n},
 		PendingBeside: end.beside, PendingID: end.pendingID, Ended: end.ended,
 		Known: s.knownIDs(end.known),
@@ -527,21 +539,76 @@ func (s *search) facts(base, look *view, end *world) Facts {
 	if s.ask.kind == Close {
 		f.Write.Side = NoSide
 	}
-	if s.ask.kind == Limit || s.ask.kind == Pro {
-		f.Write.Until = servicetime.Time{}
-	}
 	if base != nil {
-		f.Base = &Baseline{State: s.state(base), BeforeFirstUse: true}
+		f.Base = &Baseline{State: s.state(base), RowsNewer: s.rowsNewer(base)}
+	}
+	for i := range end.own[:end.nOwn] {
+		if end.own[i].answered {
+			f.Own = append(f.Own, end.own[i].record(i))
+		}
+	}
+	return f
+}
+
+// The places of the write in the order of what was sent and heard.
+const (
+	sentPlace = 1000
+	heldPlace = 2000
+)
+
+// record is what the program has of an own write.
+func (o *ownWrite) record(i int) Own {
+	own := Own{Act: Act{Kind: o.kind, Side: Side(o.side), Ran: o.answered}, Last: at(o.t), InPosition: o.inPosition}
+	switch {
+	case o.resting:
+		own.Kind, own.Size = Limit, decimal.NewFromInt(int64(o.size))
+		if o.running {
+			own.Kind = Pro
+		}
+	case o.kind == Close:
+		own.Side, own.Percent = NoSide, decimal.NewFromInt(int64(o.asked))
+	default:
+		own.Size, own.After = decimal.NewFromInt(int64(o.opened+o.closed)), decimal.NewNullDecimal(decimal.NewFromInt(int64(o.after)))
+	}
+	switch own.Sent = 10*i + 1; {
+	case o.slot > 3:
+		own.Sent += sentPlace + heldPlace
+	case o.slot > 1:
+		own.Sent += sentPlace
+	}
+	own.Ended = own.Sent + 5
+	return own
+}
+
+// rowsNewer reports whether a baseline's position is of before its rows.
+func (s *search) rowsNewer(base *view) bool {
+	return s.slotEnd[0] > 0 && base.pos == &s.states[0] && base.pos.nRows != base.rows.nRows
+}
+
+func (s *search) oldFacts(f Facts, end *world) oldFacts {
+	old := oldFacts{Write: oldWrite{f.Write, served(untilTime)}, Look: f.Look, PendingBeside: f.PendingBeside, PendingID: f.PendingID, Ended: f.Ended, Known: f.Known}
+	if s.ask.kind == Limit || s.ask.kind == Pro {
+		old.Write.Until = servicetime.Time{}
+	}
+	if f.Base != nil {
+		old.Base = &oldBaseline{State: f.Base.State, BeforeFirstUse: true}
 	}
 	for _, o := range end.own[:end.nOwn] {
-		f.Own = append(f.Own, Own{
+		old.Own = append(old.Own, oldOwn{
 			Last: at(o.t), Answered: o.answered, Side: Side(o.side), Opened: decimal.NewFromInt(int64(o.opened)), LeftRow: o.left,
 			Closed: shown(decimal.NewFromInt(int64(o.closed)), o.known),
 			PnL:    shown(micro(o.pnl).Round(2), o.answered && !o.known && !o.resting), InPosition: o.inPosition,
-			Resting: o.resting, Run: o.running, Size: shown(decimal.NewFromInt(int64(o.size)), o.resting),
+			Resting: o.resting, Run: o.running, Size: shown(decimal.NewFromInt(int64(o.size)), o.resting), Percent: percentOfOwn(&o),
 		})
 	}
-	return f
+	return old
+}
+
+func percentOfOwn(o *ownWrite) decimal.Decimal {
+	if o.kind != Close {
+		return decimal.Decimal{}
+	}
+	return decimal.NewFromInt(int64(o.asked))
 }
 
 func (s *search) knownIDs(mask uint32) map[string]bool {

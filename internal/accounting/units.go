@@ -44,7 +44,14 @@ func (s *replaying) take(r *Replay) Reason {
 		s.either++
 	}
 	s.takeActs(r.Acts, u)
+	if r.Part {
+		s.acts[s.asked].part = s.acts[s.asked].size / 10
+	}
 	s.takeResting(r.Resting, u)
+	if s.stranger = r.Stranger; s.stranger {
+		s.rests, s.first.buys, s.first.sells = true, unbounded, unbounded
+	}
+	s.unknown, s.shrunk = r.Unknown, r.Shrunk
 	from := u.of(r.From.Abs())
 	s.first.pos = span{side: Side(r.From.Sign()), lo: from, hi: from}
 	s.first.place = -1
@@ -76,7 +83,8 @@ func (s *replaying) takeActs(acts []Act, u *units) {
 	for i := range acts {
 		a := &acts[i]
 		s.acts[i] = act{kind: a.Kind, side: a.Side, size: u.of(a.Size), percent: percentOf(a), carries: a.After.Valid && a.Ran && !a.Late, after: u.of(a.After.Decimal)}
-		u.ok = u.ok && (a.Kind == Shown || a.Kind == Close && s.acts[i].percent > 0 || (a.Kind == Entry || a.Kind == ReduceOnly) && a.Side != NoSide && a.Size.IsPositive())
+		u.ok = u.ok && (a.Kind == Shown || a.Kind == Close && (s.acts[i].percent > 0 || a.Percent.IsZero()) || (a.Kind == Entry || a.Kind == ReduceOnly || a.Kind == Limit) && a.Side != NoSide && a.Size.IsPositive())
+		s.rests = s.rests || a.Kind == Limit
 		if a.Ran && !a.Late {
 			s.must |= 1 << i
 		}
@@ -123,7 +131,7 @@ func (s *replaying) takeResting(resting []Resting, u *units) {
 	}
 }
 
-// percentOf is the share that a close takes, in millionths of the whole; 0 if it is none.
+// percentOf is the share that a close takes, in millionths of the whole; 0 if it is none, or not named.
 func percentOf(a *Act) int64 {
 	if p := a.Percent.Shift(4); p.IsInteger() && p.IsPositive() && p.LessThanOrEqual(decimal.NewFromInt(whole)) {
 		return p.IntPart()
@@ -134,8 +142,11 @@ func percentOf(a *Act) int64 {
 // closedBy are the positions of which a close leaves a row of a size: of which the share
 // is the size within 2 percent, or within one unit.
 func (a *act) closedBy(size int64) (lo, hi int64) {
-	if a.percent == whole {
+	switch a.percent {
+	case whole:
 		return size, size
+	case 0:
+		return size, unbounded
 	}
 	lo = min(mulDiv(size, 100*whole, 102*a.percent, true), mulDiv(size-1, whole, a.percent, true))
 	hi = max(mulDiv(size, 100*whole, 98*a.percent, false), mulDiv(size+1, whole, a.percent, false))

@@ -1,19 +1,11 @@
 package accounting
 
-import (
-	"github.com/shopspring/decimal"
-
-	"github.com/tradingapi/trading-go/internal/ledger"
-)
+import "github.com/tradingapi/trading-go/internal/ledger"
 
 // Verdict is the outcome and what it rests on.
 type Verdict struct {
 	Outcome ledger.Outcome
 	Reason  Reason
-	// V is the volume that may be the write's, in units of its size.
-	V decimal.Decimal
-	// Rows are the new rows in the symbol that no other own write left.
-	Rows []Row
 	// Likely is the outcome that the facts suggest without proving it.
 	Likely ledger.Outcome
 }
@@ -24,9 +16,6 @@ type Reason string
 // The reasons.
 const (
 	NoTrace    Reason = "the account shows no trace of the write"
-	FlatSymbol Reason = "the symbol is flat, and nothing was closed in it since the write"
-	VolumeFits Reason = "the traded volume is that of the write"
-	RowsFit    Reason = "the closed trades and the position are those of the write"
 	ReplayFits Reason = "no other course of the account's trades fits"
 	OneNewID   Reason = "exactly one new order or run shows"
 	LevelsSet  Reason = "the position has the levels of the write"
@@ -42,13 +31,8 @@ const (
 	NothingShows    Reason = "an edit of a run shows in no read"
 	ListIncomplete  Reason = "a list may no longer reach back to the baseline"
 	RowUnreadable   Reason = "a new closed trade lacks its symbol, side or size"
-	OwnRowMissing   Reason = "the closed trade of another write of this program is missing"
-	Contradiction   Reason = "the position and the closed trades contradict each other"
 	NotExclusive    Reason = "a trace fits, but somebody else may have left it: see WithExclusiveAccounts"
 	PendingBeside   Reason = "a trace fits, but another pending write may have left it"
-	StatusChanged   Reason = "a trace fits, but the status of the account changed or is not known"
-	OrdersRested    Reason = "a trace fits, but an older order or run may have left it"
-	OwnWriteUnclear Reason = "a trace fits, but what another write of this program traded is not clear"
 	BothFit         Reason = "the account's trades fit with the write and without it: a size that nothing else in the market has would have helped"
 	NothingFits     Reason = "no course of the program's writes explains the account's trades: somebody else may trade it"
 	TooManyOrders   Reason = "the account's trades allow more courses than are tried: fewer writes side by side would have helped"

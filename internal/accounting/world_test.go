@@ -45,6 +45,10 @@ type ownWrite struct {
 	side                         int8
 	opened, closed, size         int
 	pnl                          int64
+	kind                         Kind
+	asked                        int // size, or percent
+	after                        int
+	slot                         int8
 }
 
 type list[T any] struct {
@@ -217,9 +221,23 @@ func ownOrder(side int8, size int, reduceOnly, answered bool) func(*world, int, 
 		if !answered {
 			o = ownWrite{t: 0, side: side}
 		}
+		o.after, o.slot = w.pos, slotOf(t)
+		if o.kind, o.asked = Entry, size; reduceOnly {
+			o.kind = ReduceOnly
+		}
 		w.note(o)
 		return true
 	}
+}
+
+// slotOf is the slot of a time.
+func slotOf(t int) (slot int8) {
+	for i, at := range slotTime {
+		if t >= at {
+			slot = int8(i)
+		}
+	}
+	return slot
 }
 
 func ownClose(pct int, answered bool) func(*world, int, uint8) bool {
@@ -233,6 +251,7 @@ func ownClose(pct int, answered bool) func(*world, int, uint8) bool {
 		if r := w.rows[w.nRows-1]; answered {
 			o = ownWrite{t: int8(t), answered: true, left: true, pnl: pnlOf(r)}
 		}
+		o.kind, o.asked, o.slot = Close, pct, slotOf(t)
 		w.note(o)
 		return true
 	}
@@ -372,6 +391,13 @@ var events = []event{
 			return false
 		}
 		w.close(abs(w.pos), t, int8(Market))
+		return true
+	}},
+	{name: "other closes a half", others: true, do: func(w *world, t int, _ uint8) bool {
+		if abs(w.pos) < 2 {
+			return false
+		}
+		w.close(abs(w.pos)/2, t, int8(Market))
 		return true
 	}},
 	{name: "other cancels an order", others: true, do: func(w *world, _ int, _ uint8) bool {

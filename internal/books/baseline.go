@@ -14,9 +14,10 @@ func (a *account) baseline(w *Write) *accounting.Baseline {
 	if !a.serves(w) {
 		return nil
 	}
+	held := a.held(w.Places[0].Symbol)
 	base := &accounting.Baseline{
-		State:          accounting.State{Position: a.held(w.Places[0].Symbol).Position, Rows: a.rows, Status: a.status},
-		BeforeFirstUse: true,
+		State:     accounting.State{Position: held.Position, Rows: a.rows, Status: a.status},
+		RowsNewer: !a.together(w.Places[0].Symbol, held),
 	}
 	switch {
 	case w.Run:
@@ -38,8 +39,13 @@ func (a *account) serves(w *Write) bool {
 	held := a.held(symbol)
 	// Reads at once are enough for an entry where nothing is held on its side and
 	// nothing waits: then no trade between them is missing on that side.
-	return held.exact && a.agree(symbol, held) || a.stood(symbol, held) ||
+	return a.together(symbol, held) ||
 		w.Entry && held.Size.Sign() != int(w.Asked.Side) && len(a.orders)+len(a.runs) == 0
+}
+
+// together reports whether a position and the closed trades are of one moment.
+func (a *account) together(symbol string, held position) bool {
+	return held.exact && a.agree(symbol, held) || a.stood(symbol, held)
 }
 
 // shown is the moment before which all that happened shows in the position and in the closed trades.

@@ -109,10 +109,10 @@ func TestWhatWaitedAtTheBaselineIsKnown(t *testing.T) {
 	w := b.order("BTC")
 	b.enter(w)
 	want := []accounting.Own{
-		{Answered: true, InRows: true, InPosition: true, Resting: true, ID: "ord_1", Read: true, Side: accounting.Long, Size: size},
-		{Answered: true, InRows: true, InPosition: true, Resting: true, Run: true, ID: "run_1", Read: true},
+		{Act: accounting.Act{Kind: accounting.Limit, Side: accounting.Long, Size: size.Decimal}, InRows: true, InPosition: true, WaitID: "ord_1", Read: true},
+		{Act: accounting.Act{Kind: accounting.Pro}, InRows: true, InPosition: true, WaitID: "run_1", Read: true},
 	}
-	assert.Equal(t, want, b.Known(w).Own)
+	assert.Equal(t, want, b.Known(w, false).Own)
 	b.leave(w, nil)
 
 	b.pass(ledger.Lag)
@@ -128,7 +128,7 @@ func (b *book) owned(symbol string) []accounting.Own {
 	w := b.order(symbol)
 	b.Enter(w)
 	defer b.Leave(w, nil)
-	return b.Known(w).Own
+	return b.Known(w, false).Own
 }
 
 // A closed trade that the rows show and the position may not yet is missing in both.
@@ -169,7 +169,7 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	run := b.limit("BTC")
 	b.enter(run)
 	did := resting("run_7")
-	did.Own.Run = true
+	did.Own.Kind = accounting.Pro
 	b.leave(run, did)
 	b.pass(ledger.Lag)
 	b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_2"}})

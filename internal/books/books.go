@@ -164,8 +164,9 @@ type effect struct {
 	place   pending.Place // the market
 	waits   bool          // it left something that can show in the lists of the whole account
 	own     accounting.Own
-	sent    time.Time // zero if not known
-	unclear bool      // it is not known what it did
+	profit  decimal.NullDecimal // of a close, as answered
+	sent    time.Time           // zero if not known
+	unclear bool                // it is not known what it did
 }
 
 // reaches reports whether a write has to know of an effect.
@@ -244,7 +245,7 @@ func (a *account) trim() {
 			return false
 		case e.unclear:
 			return true
-		case e.own.Resting && (baselines || a.known()):
+		case e.own.Waits() && (baselines || a.known()):
 			return false // it may trade at any time
 		default:
 			return !a.known() || e.number < a.rowsShow && e.number < a.held(e.place.Symbol).shows

@@ -106,17 +106,18 @@ func (b *book) sends(w *Write, did *Did) {
 }
 
 func opened(n int64) *Did {
-	return &Did{Own: accounting.Own{Answered: true, Side: accounting.Long, Opened: decimal.NewFromInt(n)}}
+	return &Did{Own: accounting.Own{Act: accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(n), Ran: true}}}
 }
 
 func after(n, size int64) *Did {
 	d := opened(n)
 	d.After = &accounting.Position{Size: decimal.NewFromInt(size)}
+	d.Own.After = decimal.NewNullDecimal(d.After.Size)
 	return d
 }
 
 func resting(id string) *Did {
-	return &Did{Own: accounting.Own{Answered: true, Side: accounting.Long, Resting: true, ID: id, Size: decimal.NewNullDecimal(decimal.NewFromInt(1))}}
+	return &Did{Own: accounting.Own{Act: accounting.Act{Kind: accounting.Limit, Side: accounting.Long, Size: decimal.NewFromInt(1), Ran: true}, WaitID: id}}
 }
 
 func unclear(from time.Time) *Did { return &Did{Unclear: true, ShownFrom: from} }
@@ -124,7 +125,7 @@ func unclear(from time.Time) *Did { return &Did{Unclear: true, ShownFrom: from} 
 // sizes are what others opened, by what a write has to know.
 func sizes(own []accounting.Own) (n []int64) {
 	for i := range own {
-		n = append(n, own[i].Opened.IntPart())
+		n = append(n, own[i].Size.IntPart())
 	}
 	return n
 }
@@ -155,14 +156,14 @@ func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
 			b.run(resting("ord_1"))
 			b.read(nil)
 			b.enter(w)
-		}, base: true, own: []int64{0}, inRows: true, inStated: true},
+		}, base: true, own: []int64{1}, inRows: true, inStated: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBook(t)
 			b.read(nil)
 			w := b.order("BTC")
 			row.do(b, w)
-			got := b.Known(w)
+			got := b.Known(w, false)
 			assert.Equal(t, row.base, got.Base != nil)
 			assert.Equal(t, row.own, sizes(got.Own))
 			for _, own := range got.Own {
@@ -232,12 +233,12 @@ func TestEffectsAreBounded(t *testing.T) {
 
 	w := b.order("BTC")
 	b.enter(w)
-	require.NotNil(t, b.Known(w).Base)
+	require.NotNil(t, b.Known(w, false).Base)
 	for range 10 * maxEffects {
 		b.run(opened(1))
 		require.LessOrEqual(t, len(b.of[mine].effects), 2*maxEffects)
 	}
-	assert.Nil(t, b.Known(w).Base)
+	assert.Nil(t, b.Known(w, false).Base)
 	b.leave(w, nil)
 	b.read(nil)
 	base, _ := b.Enter(b.order("BTC"))
@@ -252,8 +253,8 @@ func TestAResetEndsAccounting(t *testing.T) {
 	b.Enter(w)
 	b.Enter(other)
 	b.Reset(mine)
-	assert.True(t, b.Known(w).Ended)
-	assert.False(t, b.Known(other).Ended)
+	assert.True(t, b.Known(w, false).Ended)
+	assert.False(t, b.Known(other, false).Ended)
 }
 
 // What was read of the paper account is no baseline of another holder's, nor of the one
@@ -274,7 +275,7 @@ func TestAnotherIDEndsAccounting(t *testing.T) {
 		w := b.order("BTC")
 		b.Enter(w)
 		b.SawPaper(mine, b.now, row.after, decimal.Zero)
-		assert.Equal(t, row.ended, b.Known(w).Ended, "%q, then %q", row.before, row.after)
+		assert.Equal(t, row.ended, b.Known(w, false).Ended, "%q, then %q", row.before, row.after)
 		next, _ := b.Enter(b.order("ETH"))
 		assert.Equal(t, row.ended, next == nil)
 	}
@@ -319,7 +320,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 			for range at.reads {
 				read(at.balance, at.held, at.after)
 			}
-			assert.Equal(t, at.want, b.Known(w).Ended)
+			assert.Equal(t, at.want, b.Known(w, false).Ended)
 		})
 	}
 	b := newBook(t)
@@ -333,7 +334,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 		b.SawPositions(paper, atOnce(b.now), nil)
 		b.SawTrades(paper, atOnce(b.now), func(int) []accounting.Row { return nil })
 	}
-	assert.False(t, b.Known(w).Ended, "the program's own reset is told")
+	assert.False(t, b.Known(w, false).Ended, "the program's own reset is told")
 }
 
 func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {
@@ -367,7 +368,7 @@ func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
 				if i%3 == 0 {
 					b.Doubt(w)
 				}
-				b.Known(w)
+				b.Known(w, false)
 				var did *Did
 				if i%2 == 0 {
 					did = resting("ord_" + strconv.Itoa(n*100+i))

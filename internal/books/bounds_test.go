@@ -152,7 +152,7 @@ func TestEffectsThatAreNeeded(t *testing.T) {
 			}
 			w := b.order("BTC")
 			b.Enter(w)
-			own := b.Known(w).Own
+			own := b.Known(w, false).Own
 			require.Len(t, own, row.own)
 			assert.Equal(t, row.in, [2]bool{own[0].InRows, own[0].InPosition})
 		})
@@ -171,7 +171,7 @@ func TestEffectsThatAreNeeded(t *testing.T) {
 		for range many {
 			b.run(opened(1))
 		}
-		evidence := b.Known(w)
+		evidence := b.Known(w, false)
 		assert.NotNil(t, evidence.Base)
 		assert.Len(t, sizes(evidence.Own), many+2)
 	})
@@ -182,7 +182,7 @@ func TestEffectsThatAreNeeded(t *testing.T) {
 		w := b.order("BTC")
 		b.enter(w)
 		rests := func() bool {
-			return slices.ContainsFunc(b.Known(w).Own, func(o accounting.Own) bool { return o.ID == "ord_1" })
+			return slices.ContainsFunc(b.Known(w, false).Own, func(o accounting.Own) bool { return o.WaitID == "ord_1" })
 		}
 		require.False(t, rests(), "nothing was read before it")
 
@@ -213,7 +213,7 @@ func TestTheMostEffects(t *testing.T) {
 			b.run(opened(1))
 		}
 		b.of[mine].trim()
-		assert.Equal(t, want, b.Known(w).Base != nil, effects)
+		assert.Equal(t, want, b.Known(w, false).Base != nil, effects)
 	}
 }
 
@@ -348,10 +348,10 @@ func TestEdge15_TheHeapIsFlat(t *testing.T) {
 				run := b.pro("BTC")
 				b.enter(run)
 				did := resting(fmt.Sprintf("run_%d", id))
-				did.Own.Run = true
+				did.Own.Kind = accounting.Pro
 				b.leave(run, did)
 				b.pass(ledger.Lag)
-				b.SawOrders(mine, atOnce(b.now), nil, []Waiting{{ID: did.Own.ID}})
+				b.SawOrders(mine, atOnce(b.now), nil, []Waiting{{ID: did.Own.WaitID}})
 				b.SawOrders(mine, atOnce(b.now), nil, nil)
 			}
 			for range 990 {

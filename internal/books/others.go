@@ -62,7 +62,7 @@ func (b *Books) sees(id Account, see func(*account)) (sign string) {
 
 // seekOrders looks for what waits, and is neither known nor an own write's.
 func (a *account) seekOrders(resting, running []Waiting) {
-	unknown := func(e *effect) bool { return e.waits && (e.unclear || e.own.ID == "") }
+	unknown := func(e *effect) bool { return e.waits && (e.unclear || e.own.WaitID == "") }
 	a.ran = a.ran || len(running) > 0
 	if a.ordersAt.IsZero() || a.mayHave(unknown, (*Write).waits) {
 		return
@@ -75,7 +75,7 @@ func (a *account) seekOrders(resting, running []Waiting) {
 		known[a.gone[i].ID] = true
 	}
 	for i := range a.effects {
-		known[a.effects[i].own.ID] = true
+		known[a.effects[i].own.WaitID] = true
 	}
 	for i := range resting {
 		if !known[resting[i].ID] && !a.ran { // a run may place orders, and leave them
@@ -145,7 +145,7 @@ func (a *account) confirm(asked time.Time) {
 func (a *account) activeIn(symbol string) bool {
 	in := func(p string) bool { return p == symbol || p == "" }
 	did := func(e *effect) bool {
-		return in(e.place.Symbol) && (e.number >= a.rowsShow || e.unclear || e.own.Resting)
+		return in(e.place.Symbol) && (e.number >= a.rowsShow || e.unclear || e.own.Waits())
 	}
 	return a.waited[symbol] || a.waited[""] || len(a.waiting(symbol)) > 0 || a.mayHave(did, func(w *Write) bool { return in(w.Places[0].Symbol) || w.waits() })
 }

@@ -41,7 +41,7 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 		"a limit in doubt":     {own: func(b *book) { b.Enter(b.limit("BTC")) }, resting: []Waiting{limit}},
 		"an order of a run": {own: func(b *book) {
 			did := resting("run_1")
-			did.Own.Run = true
+			did.Own.Kind = accounting.Pro
 			b.sends(b.pro("BTC"), did)
 			b.pass(ledger.Lag)
 		}, resting: []Waiting{limit}},

@@ -177,7 +177,7 @@ func (b *Books) learn(a *account, fresh []accounting.Row) {
 	}
 	for i := range a.effects {
 		e := &a.effects[i]
-		if e.number < a.rowsShow || e.sent.IsZero() || !e.own.PnL.Valid {
+		if e.number < a.rowsShow || e.sent.IsZero() || !e.profit.Valid {
 			continue
 		}
 		other := func(o effect) bool { return o.number >= a.rowsShow && o.number != e.number && o.place == e.place }
@@ -186,7 +186,7 @@ func (b *Books) learn(a *account, fresh []accounting.Row) {
 		if at < 0 || slices.ContainsFunc(fresh[at+1:], in) || slices.ContainsFunc(a.effects, other) {
 			continue
 		}
-		if r := &fresh[at]; r.GrossPnL.Valid && r.GrossPnL.Decimal.Sub(e.own.PnL.Decimal).Abs().LessThanOrEqual(cent) {
+		if r := &fresh[at]; r.GrossPnL.Valid && r.GrossPnL.Decimal.Sub(e.profit.Decimal).Abs().LessThanOrEqual(cent) {
 			b.Closed(r.ClosedAt, e.sent, e.own.Last)
 		}
 	}

@@ -83,14 +83,14 @@ func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 			again := newBook(t)
 			left := again.order("BTC")
 			again.Restore(Left{left, base, Note{Own: own}})
-			got := again.Known(left)
+			got := again.Known(left, false)
 			assert.Equal(t, row.base, got.Base != nil)
 			assert.Equal(t, row.own, sizes(got.Own))
 
 			other := again.order("BTC")
 			again.enter(other)
 			again.leave(other, opened(9))
-			assert.Equal(t, append(slices.Clone(row.own), 9), sizes(again.Known(left).Own))
+			assert.Equal(t, append(slices.Clone(row.own), 9), sizes(again.Known(left, false).Own))
 		})
 	}
 }
@@ -136,7 +136,7 @@ func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
 			lost.Asked = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 			base, _ := b.enter(lost)
 			assert.NotNil(t, base)
-			assert.Equal(t, !row.trust, len(b.Known(lost).Own) > 0, "sums know that it may have rested")
+			assert.Equal(t, !row.trust, len(b.Known(lost, false).Own) > 0, "sums know that it may have rested")
 			b.pass(3 * ledger.Lag)
 			outcome, why := ledger.Unknown, accounting.NoBaseline
 			if c, ok := b.Course(lost, true, "ACTIVE"); ok {

@@ -179,18 +179,26 @@ func (s *Saved) last() (last int) {
 func (a *account) comeBehind(last int) {
 	t := &a.trails
 	t.clock += last
+	behind := func(place *int) {
+		if *place > 0 {
+			*place += last
+		}
+	}
 	for w := range a.open {
-		w.sent += last
+		behind(&w.sent)
+		behind(&w.over)
+	}
+	for i := range a.effects {
+		behind(&a.effects[i].own.Sent)
+		behind(&a.effects[i].own.Ended)
 	}
 	for _, of := range t.of {
 		if of.Base != nil {
 			of.Base.At += last
 		}
 		for i := range of.Acts {
-			b := &of.Acts[i]
-			if b.Sent += last; b.Ended > 0 {
-				b.Ended += last
-			}
+			behind(&of.Acts[i].Sent)
+			behind(&of.Acts[i].Ended)
 		}
 	}
 }
@@ -265,8 +273,8 @@ func (a *account) goOnBeside(l *Left, began time.Time) {
 		return // the trail says what may have traded since
 	}
 	for i := range l.Note.Own {
-		if o := &l.Note.Own[i]; o.Resting && !o.Read { // what reads had shown is on the trail
-			t.waits(Waiting{ID: o.ID, Symbol: l.Places[0].Symbol, Side: o.Side, Size: o.Size})
+		if o := &l.Note.Own[i]; o.Waits() && !o.Read { // what reads had shown is on the trail
+			t.waits(waitingOf(o, l.Places[0].Symbol))
 		}
 	}
 }

@@ -233,7 +233,7 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				}
 				lost := buy("lost")
 				w.Doubt(lost)
-				w.Leave(buy("answered"), &Did{Filled: decimal.NewFromInt(1), After: &accounting.Position{Size: decimal.NewFromInt(1)}})
+				w.Leave(buy("answered"), after(1, 1))
 				time.Sleep(8 * time.Second)
 				s := w.look().shown()
 				time.Sleep(lag)

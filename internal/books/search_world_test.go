@@ -317,13 +317,17 @@ func (w *world) write(kind int) {
 	defer func() { w.deep-- }()
 	isLost := kind != aLimit && w.dice.IntN(4) == 0
 	ran := !isLost || w.dice.IntN(2) == 0
-	did := &Did{Sent: sent, Own: accounting.Own{Answered: true, Side: b.Asked.Side}}
+	did := &Did{Sent: sent, Own: accounting.Own{Act: b.Asked.Act()}}
+	did.Own.Ran = true
 	w.say("%s: %v %s, lost %t", b.ID, b.Asked.Act(), map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
 	switch {
 	case kind == aLimit:
 		o := w.rest(b.Run)
-		did.Own.Side, b.Asked.Side = accounting.Side(o.side), accounting.Side(o.side)
-		did.Own.Resting, did.Own.Run, did.Own.ID, did.Own.Size = true, b.Run, o.id, decimal.NewNullDecimal(decimal.NewFromInt(int64(o.left)))
+		b.Asked.Side = accounting.Side(o.side)
+		did.Own.WaitID, did.Own.Act = o.id, accounting.Act{Kind: accounting.Limit, Side: b.Asked.Side, Size: decimal.NewFromInt(int64(o.left))}
+		if b.Run {
+			did.Own.Kind = accounting.Pro
+		}
 	case kind == aClose && ran:
 		closed := max(w.now.pos, -w.now.pos) * share / 100
 		if ran = closed > 0; !ran {
@@ -333,15 +337,10 @@ func (w *world) write(kind int) {
 			closed = -closed
 		}
 		w.trade(closed, accounting.Market, b.ID)
-		did.Own.LeftRow = true
 	case ran:
 		w.trade(size, accounting.Market, b.ID)
 		p := w.now.position()
-		did.After, did.Filled = &p, b.Asked.Size
-		did.Own.Opened = decimal.Min(did.Filled, decimal.Max(p.Size.Mul(decimal.NewFromInt(int64(side))), decimal.Zero))
-		if closed := did.Filled.Sub(did.Own.Opened); closed.IsPositive() {
-			did.Own.LeftRow, did.Own.Closed = true, decimal.NewNullDecimal(closed)
-		}
+		did.After, did.Own.After = &p, decimal.NewNullDecimal(p.Size)
 	}
 	w.pass(200)
 	now := time.Now()

@@ -233,9 +233,7 @@ func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 	}
 	t.since++
 	b.Heard = now
-	if b.Ended == 0 {
-		b.Ended = t.tick()
-	}
+	b.Ended = w.over
 	if did.Refused || did.Unclear && !did.Ran {
 		ended = *b
 		ended.Unsure = true
@@ -244,12 +242,8 @@ func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 		}
 		return ended
 	}
-	b.Ran = true
-	if did.After != nil {
-		b.After = decimal.NewNullDecimal(did.After.Size)
-	}
-	if did.Filled.IsPositive() {
-		b.Size = did.Filled
+	if b.Ran = true; !did.Unclear {
+		b.Act = did.Own.Act
 	}
 	return *b
 }
@@ -361,11 +355,16 @@ func (t *trails) waitedFor(w *Write, did *Did) {
 		return
 	}
 	t.waited = slices.DeleteFunc(t.waited, func(o waited) bool {
-		return o.ID == w.ID && (did == nil || did.Own.ID != "" || !did.Own.Resting)
+		return o.ID == w.ID && (did == nil || did.Own.WaitID != "" || !did.Own.Waits())
 	})
-	if did != nil && did.Own.ID != "" {
-		t.waits(Waiting{ID: did.Own.ID, Symbol: w.Places[0].Symbol, Side: did.Own.Side, Size: did.Own.Size})
+	if did != nil && did.Own.WaitID != "" {
+		t.waits(waitingOf(&did.Own, w.Places[0].Symbol))
 	}
+}
+
+// waitingOf is what an own write left to wait.
+func waitingOf(o *accounting.Own, symbol string) Waiting {
+	return Waiting{ID: o.WaitID, Symbol: symbol, Side: o.Side, Size: o.Bound()}
 }
 
 // sawWaiting takes in what rests and runs, by a read that ended at a moment. all means that it
@@ -417,7 +416,8 @@ func (b *Books) Course(w *Write, over bool, status string) (c Course, ok bool) {
 	t := &a.trails
 	of := t.trail(w.Places[0].Symbol)
 	if own := of.Find(w.ID); own != nil && over && own.Ended == 0 {
-		own.Ended = t.tick()
+		a.isOver(w)
+		own.Ended = w.over
 	}
 	c.Replay, c.Asked, ok = of.Replay(w.Places[0].Symbol, &t.trades, t.resting(w.Places[0].Symbol, of.From), status, w.ID)
 	c.acts, c.rows = slices.Clone(of.Acts), t.trades

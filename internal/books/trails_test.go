@@ -290,8 +290,8 @@ func TestWhatMayHaveTraded(t *testing.T) {
 		want []string
 	}{
 		"it did nothing":            {nil, nil},
-		"it waits under its id":     {&Did{Own: accounting.Own{ID: "ord_1", Resting: true}}, []string{"ord_1"}},
-		"it waits, under no id":     {&Did{Own: accounting.Own{Resting: true}}, []string{"w_1"}},
+		"it waits under its id":     {&Did{Own: accounting.Own{Act: accounting.Act{Kind: accounting.Limit}, WaitID: "ord_1"}}, []string{"ord_1"}},
+		"it waits, under no id":     {&Did{Own: accounting.Own{Act: accounting.Act{Kind: accounting.Limit}}}, []string{"w_1"}},
 		"it traded, and waits not":  {&Did{Own: accounting.Own{}}, nil},
 		"a refusal settles nothing": {&Did{Refused: true}, []string{"w_1"}},
 	} {

@@ -97,7 +97,7 @@ func TestWhatWaitsInATrail(t *testing.T) {
 
 	of.waitedFor(w, &Did{Refused: true})
 	require.Len(t, of.waited, 1, "what waits shows whether a refusal is true")
-	of.waitedFor(w, &Did{Own: accounting.Own{ID: "ord_1", Resting: true, Side: accounting.Long, Size: size}})
+	of.waitedFor(w, &Did{Own: accounting.Own{Act: accounting.Act{Kind: accounting.Limit, Side: accounting.Long, Size: size.Decimal}, WaitID: "ord_1"}})
 	require.Len(t, of.waited, 1)
 	assert.Equal(t, "ord_1", of.waited[0].ID)
 

@@ -32,6 +32,7 @@ type Write struct {
 	basis *basis // nil without a baseline
 	start int    // the effects from here on came beside it
 	sent  int    // its place in the order of the account's writes
+	over  int    // and when it ended, or could run no more; 0 before
 
 	given     time.Time // when nobody could find out about it any more; zero before
 	in        bool
@@ -220,16 +221,30 @@ func (b *Books) Doubt(w *Write) {
 type Known struct {
 	Base *accounting.Baseline // nil without one
 	Own  []accounting.Own     // what other writes did since
+	// Sent and Over are its places in the order of what was sent and heard.
+	Sent, Over int
 	// Ended means that the account began anew.
 	Ended bool
 }
 
-// Known returns what is known of the account before a write, and of those beside it.
-func (b *Books) Known(w *Write) Known {
+// Known returns what is known of the account before a write, and of those beside it. over means
+// that it can run no more.
+func (b *Books) Known(w *Write, over bool) Known {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	base, own := b.account(w.account()).evidence(w)
-	return Known{base, own, w.ended}
+	a := b.account(w.account())
+	if over {
+		a.isOver(w)
+	}
+	base, own := a.evidence(w)
+	return Known{base, own, w.sent, w.over, w.ended}
+}
+
+// isOver gives a write the place at which it had ended.
+func (a *account) isOver(w *Write) {
+	if w.over == 0 {
+		w.over = a.trails.tick()
+	}
 }
 
 func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
@@ -250,7 +265,7 @@ func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
 			continue // the reads after it show it, or there are none
 		default:
 			o.InRows, o.InPosition = e.number < basis.rows, e.number < basis.shown
-			if o.InRows && o.InPosition && !o.Resting {
+			if o.InRows && o.InPosition && !o.Waits() {
 				continue
 			}
 		}
@@ -295,7 +310,7 @@ func (b *Books) MarketOf(id Account, run string) string {
 		}
 	}
 	for i := range a.effects {
-		if a.effects[i].own.ID == run {
+		if a.effects[i].own.WaitID == run {
 			return a.effects[i].place.Symbol
 		}
 	}
@@ -307,13 +322,15 @@ func (b *Books) MarketOf(id Account, run string) string {
 func (b basis) older(own []accounting.Own) []accounting.Own {
 	for i := range b.waiting {
 		o := &b.waiting[i]
-		if slices.ContainsFunc(own, func(e accounting.Own) bool { return e.ID == o.ID }) {
+		known := func(e accounting.Own) bool { return e.WaitID == o.ID }
+		if o.ID != "" && slices.ContainsFunc(own, known) {
 			continue
 		}
-		own = append(own, accounting.Own{
-			Answered: true, InRows: true, InPosition: true, Resting: true, Run: o.run,
-			ID: o.ID, Read: true, Side: o.Side, Size: o.Size,
-		})
+		act := accounting.Act{Kind: accounting.Limit, Side: o.Side, Size: o.Size.Decimal}
+		if o.run {
+			act.Kind = accounting.Pro
+		}
+		own = append(own, accounting.Own{Act: act, InRows: true, InPosition: true, WaitID: o.ID, Read: true})
 	}
 	return own
 }
@@ -329,7 +346,7 @@ func (b *Books) Wants(w *Write) bool {
 
 // Did is what a write that has ended did.
 type Did struct {
-	// Own is what its answer says that it traded.
+	// Own is what its answer says that it traded. Its places the books know.
 	Own accounting.Own
 	// After is the position after it, at the time of its answer; nil if that does not say
 	// one.
@@ -337,8 +354,8 @@ type Did struct {
 	At    time.Time
 	// Sent is when it was sent first; zero if not known.
 	Sent time.Time
-	// Filled is how much of it was filled, of an order.
-	Filled decimal.Decimal
+	// Profit is the result of a close, before fees; not valid if not known.
+	Profit decimal.NullDecimal
 	// Unclear: it ran, as Ran says, or may have, and nobody knows what it did. Reads begun from
 	// ShownFrom on show it.
 	Unclear   bool
@@ -360,6 +377,9 @@ func (b *Books) Leave(w *Write, did *Did) {
 		}
 		alone := a.alone(w)
 		a.leave(w)
+		if a.isOver(w); did != nil {
+			did.Own.Sent, did.Own.Ended = w.sent, w.over
+		}
 		ended := a.leaveTrail(w, did)
 		switch {
 		case ended.ID == "" && (did == nil || did.Refused):
@@ -410,12 +430,12 @@ func (a *account) leavePlaces(w *Write) {
 
 // did notes what an answered write did.
 func (a *account) did(w *Write, did *Did, alone bool) {
-	if did.Own.Resting {
-		a.ran = a.ran || did.Own.Run
+	if did.Own.Waits() {
+		a.ran = a.ran || did.Own.Kind != accounting.Limit
 		a.addWaiting(&did.Own)
 	}
 	if a.known() || len(a.open) > 0 {
-		a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own, sent: did.Sent})
+		a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own, profit: did.Profit, sent: did.Sent})
 	}
 	if did.After != nil && alone {
 		if a.positions == nil {
@@ -432,15 +452,15 @@ const maxWaiting = 1024
 // would be taken for that of a later write.
 func (a *account) addWaiting(own *accounting.Own) {
 	switch {
-	case own.ID == "" && own.Size.Valid: // an edit, which has no bound, leaves nothing new
+	case own.WaitID == "" && own.Kind != accounting.EditRun: // which leaves nothing new
 		a.ordersAt, a.finAt = time.Time{}, time.Time{}
-	case own.ID == "" || a.ordersAt.IsZero(): // there is no list
+	case own.WaitID == "" || a.ordersAt.IsZero(): // there is no list
 	case len(a.orders)+len(a.runs) >= maxWaiting:
 		a.ordersAt = time.Time{} // nobody has read them for so long
-	case own.Run:
-		a.runs = append(slices.Clip(a.runs), own.ID)
+	case own.Kind == accounting.Pro:
+		a.runs = append(slices.Clip(a.runs), own.WaitID)
 	default:
-		a.orders = append(slices.Clip(a.orders), own.ID)
+		a.orders = append(slices.Clip(a.orders), own.WaitID)
 	}
 }
 

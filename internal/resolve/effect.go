@@ -14,24 +14,20 @@ import (
 // or from its body. It is not clear if neither can be read.
 func effectOf(w *Write, a *Answer) (did *books.Did, clear bool) {
 	asked := w.asked()
-	did = &books.Did{At: a.Received, Sent: w.firstSend, Own: accounting.Own{Last: a.Received, Answered: true, Side: asked.Side}}
-	own := &did.Own
+	did = &books.Did{At: a.Received, Sent: w.firstSend, Own: accounting.Own{Act: asked.Act(), Last: a.Received}}
+	did.Own.Ran = true
 	switch asked.Kind {
 	case accounting.Entry, accounting.ReduceOnly:
-		return did, orderEffect(did, orderAnswerOf(w, a), asked)
+		return did, orderEffect(did, orderAnswerOf(w, a))
 	case accounting.Close:
-		own.LeftRow, own.Percent = true, asked.Percent
 		var answer api.PositionCloseResponse
 		if w.Ledger.Keyed && wire.Unmarshal(a.Body, &answer) == nil {
-			own.PnL = decimal.NewNullDecimal(answer.Pnl)
+			did.Profit = decimal.NewNullDecimal(answer.Pnl)
 		}
+	case accounting.EditRun:
+		did.Own.Size = decimal.Decimal{} // its run may trade more than what it adds
 	default:
-		own.Resting, own.Run = true, asked.Kind != accounting.Limit
-		own.Size = decimal.NewNullDecimal(asked.Size)
-		if asked.Kind == accounting.EditRun {
-			own.Size = decimal.NullDecimal{}
-		}
-		own.ID = waitingID(asked.Kind, a.Body)
+		did.Own.WaitID = waitingID(asked.Kind, a.Body)
 	}
 	return did, true
 }
@@ -51,12 +47,12 @@ func waitingID(kind accounting.Kind, body []byte) string {
 }
 
 // orderEffect is the effect of an order that filled; false if its answer cannot be read.
-func orderEffect(did *books.Did, answer wire.Value, asked *accounting.Write) bool {
-	filled, after := asked.Size, accounting.Position{}
+func orderEffect(did *books.Did, answer wire.Value) bool {
+	after := accounting.Position{}
 	switch answer := answer.(type) {
 	case *api.OrderResponse:
 		if answer.Fill.Size.IsPositive() {
-			filled = answer.Fill.Size
+			did.Own.Size = answer.Fill.Size
 		}
 		if p := answer.Position.Value(); p != nil {
 			opened, _ := p.OpenedAt.Get()
@@ -69,12 +65,7 @@ func orderEffect(did *books.Did, answer wire.Value, asked *accounting.Write) boo
 	default:
 		return false
 	}
-	did.After, did.Filled = &after, filled
-	side := decimal.NewFromInt(int64(asked.Side))
-	did.Own.Opened = decimal.Min(filled, decimal.Max(after.Size.Mul(side), decimal.Zero))
-	if closed := filled.Sub(did.Own.Opened); closed.IsPositive() {
-		did.Own.LeftRow, did.Own.Closed = true, decimal.NewNullDecimal(closed)
-	}
+	did.After, did.Own.After = &after, decimal.NewNullDecimal(after.Size)
 	return true
 }
 

@@ -66,11 +66,9 @@ func exchange(t *testing.T, name string) []byte {
 // What a success did, by its answer, for the writes beside it.
 func TestWhatASuccessDid(t *testing.T) {
 	type effect struct {
-		opened, closed string // by the order
-		after          string // the position, if the answer says it
-		row            bool   // a closed trade
-		resting, run   bool
-		size, id, pnl  string
+		size, after string // of the order, and of the position, if the answer says it
+		waits       bool
+		id, profit  string
 	}
 	const position = `"position":{"symbol":"BTC","side":%q,"size":%s,"entryPrice":100,"leverage":2}`
 	live := func(side, size, filled string) string {
@@ -81,20 +79,20 @@ func TestWhatASuccessDid(t *testing.T) {
 		unclear                     bool
 		want                        effect
 	}{
-		{name: "opened", operation: order, sent: `{"side":"long","size":1}`, body: live("long", "1", "1"), want: effect{opened: "1", after: "1"}},
-		{name: "added", operation: order, sent: `{"side":"long","size":1}`, body: live("long", "3", "1"), want: effect{opened: "1", after: "3"}},
-		{name: "a part filled", operation: order, sent: `{"side":"short","size":1}`, body: live("short", "0.5", "0.5"), want: effect{opened: "0.5", after: "-0.5"}},
-		{name: "no fill is shown", operation: order, sent: `{"side":"long","size":1}`, body: live("long", "1", "0"), want: effect{opened: "1", after: "1"}},
-		{name: "flipped", operation: order, sent: `{"side":"short","size":3}`, body: live("short", "2", "3"), want: effect{opened: "2", closed: "1", row: true, after: "-2"}},
-		{name: "reduced", operation: order, sent: `{"side":"short","size":1,"reduceOnly":true}`, body: live("long", "2", "1"), want: effect{opened: "0", closed: "1", row: true, after: "2"}},
-		{name: "ended the position", operation: order, sent: `{"side":"short","size":0.05}`, body: string(exchange(t, "placeOrder/200-flat")), want: effect{opened: "0", closed: "0.05", row: true, after: "0"}},
-		{name: "on paper", operation: paper, sent: `{"side":"long","size":0.05}`, body: string(exchange(t, "placeSandboxOrder/200-opened")), want: effect{opened: "0.05", after: "0.05"}},
+		{name: "opened", operation: order, sent: `{"side":"long","size":1}`, body: live("long", "1", "1"), want: effect{size: "1", after: "1"}},
+		{name: "added", operation: order, sent: `{"side":"long","size":1}`, body: live("long", "3", "1"), want: effect{size: "1", after: "3"}},
+		{name: "a part filled", operation: order, sent: `{"side":"short","size":1}`, body: live("short", "0.5", "0.5"), want: effect{size: "0.5", after: "-0.5"}},
+		{name: "no fill is shown", operation: order, sent: `{"side":"long","size":1}`, body: live("long", "1", "0"), want: effect{size: "1", after: "1"}},
+		{name: "flipped", operation: order, sent: `{"side":"short","size":3}`, body: live("short", "2", "3"), want: effect{size: "3", after: "-2"}},
+		{name: "reduced", operation: order, sent: `{"side":"short","size":1,"reduceOnly":true}`, body: live("long", "2", "1"), want: effect{size: "1", after: "2"}},
+		{name: "ended the position", operation: order, sent: `{"side":"short","size":0.05}`, body: string(exchange(t, "placeOrder/200-flat")), want: effect{size: "0.05", after: "0"}},
+		{name: "on paper", operation: paper, sent: `{"side":"long","size":0.05}`, body: string(exchange(t, "placeSandboxOrder/200-opened")), want: effect{size: "0.05", after: "0.05"}},
 		{name: "an answer that cannot be read", operation: order, sent: `{"side":"long","size":1}`, body: `{}`, unclear: true},
-		{name: "closed", operation: exit, sent: `{"closePercent":50}`, body: `{"success":true,"pnl":"-12.50","fee":"0.30","newBalance":"1","status":"ACTIVE"}`, want: effect{row: true, pnl: "-12.5", opened: "0"}},
-		{name: "closed, and not said how", operation: exit, sent: `{}`, body: `{}`, want: effect{row: true, opened: "0"}},
-		{name: "rests", operation: limit, sent: `{"side":"long","size":2}`, body: `{"success":true,"order":{"id":"ord_1"}}`, want: effect{resting: true, size: "2", id: "ord_1", opened: "0"}},
-		{name: "runs", operation: twap, sent: `{"side":"long","size":2}`, body: `{"success":true,"runId":"run_1"}`, want: effect{resting: true, run: true, size: "2", id: "run_1", opened: "0"}},
-		{name: "runs, and not said which", operation: twap, sent: `{"side":"long","size":2}`, body: `{}`, want: effect{resting: true, run: true, size: "2", opened: "0"}},
+		{name: "closed", operation: exit, sent: `{"closePercent":50}`, body: `{"success":true,"pnl":"-12.50","fee":"0.30","newBalance":"1","status":"ACTIVE"}`, want: effect{size: "0", profit: "-12.5"}},
+		{name: "closed, and not said how", operation: exit, sent: `{}`, body: `{}`, want: effect{size: "0"}},
+		{name: "rests", operation: limit, sent: `{"side":"long","size":2}`, body: `{"success":true,"order":{"id":"ord_1"}}`, want: effect{waits: true, size: "2", id: "ord_1"}},
+		{name: "runs", operation: twap, sent: `{"side":"long","size":2}`, body: `{"success":true,"runId":"run_1"}`, want: effect{waits: true, size: "2", id: "run_1"}},
+		{name: "runs, and not said which", operation: twap, sent: `{"side":"long","size":2}`, body: `{}`, want: effect{waits: true, size: "2"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := &Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.sent)}, Kind: kindOf(row.operation)}
@@ -112,23 +110,21 @@ func TestWhatASuccessDid(t *testing.T) {
 				}
 				return d.Decimal.String()
 			}
-			got := effect{
-				opened: own.Opened.String(), closed: text(own.Closed), row: own.LeftRow,
-				resting: own.Resting, run: own.Run, size: text(own.Size), id: own.ID, pnl: text(own.PnL),
-			}
+			got := effect{size: own.Size.String(), after: text(own.After), waits: own.Waits(), id: own.WaitID, profit: text(did.Profit)}
 			if did.After != nil {
-				got.after = did.After.Size.String()
+				assert.Equal(t, got.after, did.After.Size.String())
 			}
 			assert.Equal(t, row.want, got)
 			assert.Equal(t, now, did.At)
-			assert.True(t, own.Answered)
+			assert.True(t, own.Ran)
+			assert.Equal(t, w.asked().Kind, own.Kind)
 		})
 	}
 	w := &Write{Intent: Intent{Body: []byte(`{"runId":"run_1"}`)}, Kind: Kind{Trades: true, Run: true, Asks: accounting.EditRun}}
 	did, clear := effectOf(w, &Answer{Body: []byte(`{"success":true,"runId":"run_1"}`)})
 	assert.True(t, clear)
-	assert.False(t, did.Own.Size.Valid, "an edit has no bound")
-	assert.Empty(t, did.Own.ID, "and leaves nothing new")
+	assert.False(t, did.Own.Bound().Valid, "an edit has no bound")
+	assert.Empty(t, did.Own.WaitID, "and leaves nothing new")
 	decoded := &api.OrderResponse{}
 	assert.Same(t, decoded, orderAnswerOf(w, &Answer{Decoded: decoded}))
 	assert.Equal(t, accounting.Short, SideOf("short"))
@@ -206,7 +202,7 @@ func TestRowsUpToTheBaseline(t *testing.T) {
 	}{{nil, 4}, {rows[2:3], 3}, {rows[1:3], 3}, {rows[:1], 1}, {[]accounting.Row{{Digest: 9}}, 4}} {
 		assert.Equal(t, rows[:row.want], upTo(rows, row.known))
 	}
-	own := []accounting.Own{{ID: "a"}, {}, {ID: "b", Read: true}}
+	own := []accounting.Own{{WaitID: "a"}, {}, {WaitID: "b", Read: true}}
 	assert.Equal(t, map[string]bool{"a": true, "b": true}, idsOf(own, true))
 	assert.Equal(t, map[string]bool{"a": true}, idsOf(own, false), "the other may be the write's own")
 }

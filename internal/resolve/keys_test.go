@@ -159,7 +159,9 @@ func TestEdge53_HoweverKeysAreKept(t *testing.T) {
 						s.look = func() (Look, error) {
 							l := Look{Positions: map[string]accounting.Position{}}
 							ran := now(s, func() int { return k.ran })
-							if ran > 0 && operation != twap {
+							if ran > 0 && operation == exit {
+								l.Rows = []accounting.Row{{Symbol: "BTC", Side: accounting.Long, Cause: accounting.Market, Size: decimal.NewNullDecimal(decimal.NewFromInt(1))}}
+							} else if ran > 0 && operation == order {
 								l.Positions["BTC"] = accounting.Position{Size: decimal.NewFromInt(1)}
 							} else if ran > 0 {
 								l.Runs = []string{"run_1"}

@@ -59,8 +59,8 @@ type seenLook struct {
 func idsOf(own []accounting.Own, firstUseKnown bool) map[string]bool {
 	ids := make(map[string]bool, len(own))
 	for i := range own {
-		if own[i].ID != "" && (firstUseKnown || !own[i].Read) {
-			ids[own[i].ID] = true
+		if own[i].WaitID != "" && (firstUseKnown || !own[i].Read) {
+			ids[own[i].WaitID] = true
 		}
 	}
 	return ids

@@ -380,9 +380,8 @@ const looksBeside = 8
 // lasting reports whether time does not change why a write is Unknown.
 func lasting(r accounting.Reason) bool {
 	switch r {
-	case accounting.WriteIncomplete, accounting.NotExclusive, accounting.Contradiction, accounting.NoBaseline, accounting.AccountingEnded,
-		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.OwnWriteUnclear,
-		accounting.StatusChanged, accounting.OrdersRested, accounting.DoesNotFit, accounting.OwnRowMissing,
+	case accounting.WriteIncomplete, accounting.NotExclusive, accounting.NoBaseline, accounting.AccountingEnded,
+		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.DoesNotFit,
 		accounting.BothFit, accounting.NothingFits, noAccounting, noApplied, accounting.TooManyOrders, accounting.SizesTooFine:
 		return true
 	default:
@@ -473,16 +472,14 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 	if !w.Ledger.Without.Times {
 		asked.From = d.Clock.service.TradesFrom(d.Clock.firstUse(w))
 	}
-	if !w.Ledger.Without.Times && (asked.Kind == accounting.Entry || asked.Kind == accounting.ReduceOnly || asked.Kind == accounting.Close) {
-		asked.Until = d.Clock.service.TradesUntil(at.Service)
-	}
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
 	beside := d.pending.beside(w)
-	shows := w.books.Known(&w.booked)
+	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(at)
+	shows := w.books.Known(&w.booked, held || gone)
 	f := accounting.Facts{
-		Write:     asked,
-		Held:      w.Ledger.Held() || !w.Ledger.Keyed,
-		Gone:      w.Ledger.IsGone(at),
+		Write: asked, Sent: shows.Sent, Over: shows.Over,
+		Held:      held,
+		Gone:      gone,
 		Base:      shows.Base,
 		Look:      accounting.Look{State: now.State(w.Intent.Symbol), At: shown.began[0], Equal: len(shown.began)},
 		Own:       shows.Own,
@@ -498,24 +495,19 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 	for i := 1; i < len(shown.began) && isBehind(f.Look.At, f.Own, w.Ledger.Without.ReadLag()); i++ {
 		f.Look.At, f.Look.Equal = shown.began[i], len(shown.began)-i // as equal, and not behind
 	}
-	if f.Exclusive && asked.Acts() && w.Ledger.Keyed { // what each trade belongs to is a guess
+	if f.Exclusive && asked.Acts() && w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
 		f.Base = nil
 	}
 	f.Known = idsOf(f.Own, w.Ledger.FirstUseKnown)
 	if f.Base != nil {
 		f.Look.Rows = upTo(f.Look.Rows, f.Base.Rows)
 	}
-	if f.Base != nil && !w.Ledger.FirstUseKnown {
-		base := *f.Base
-		base.BeforeFirstUse = false
-		f.Base = &base
-	}
-	return accounting.Decide(f)
+	return accounting.Judge(f)
 }
 
 // isBehind reports whether a look may not show an own write yet that trades.
 func isBehind(began time.Time, own []accounting.Own, lag time.Duration) bool {
-	return slices.ContainsFunc(own, func(o accounting.Own) bool { return !o.Resting && began.Before(o.Last.Add(lag)) })
+	return slices.ContainsFunc(own, func(o accounting.Own) bool { return !o.Waits() && began.Before(o.Last.Add(lag)) })
 }
 
 // sendOnce sends a fence, or a request like one.

@@ -70,7 +70,7 @@ func TestSteps(t *testing.T) {
 			name:    "no trace under a key that is spent",
 			answers: map[string][]ledger.Answer{cancelOrder: {noOrder}},
 			outcome: ledger.NotApplied, by: ByAccounting, asked: "fence, look, look", after: 10 * time.Second,
-			says: "not executed (accounting: the symbol is flat, and nothing was closed in it since the write)",
+			says: "not executed (accounting: the account shows no trace of the write)",
 		},
 		{
 			name:    "no trace of what failed part-way",

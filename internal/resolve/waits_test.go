@@ -241,7 +241,9 @@ func waitFor(t *testing.T, d *Driver, w *Write, patience time.Duration) (Resolut
 func TestWhatTimeDoesNotChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
-		s.look = func() (Look, error) { return Look{Orders: []string{"ord_1"}}, nil }
+		s.look = func() (Look, error) {
+			return Look{Positions: map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}}}, nil
+		}
 		d := client(t, s)
 		w := lost(t, d, "w_1", order)
 		r, known := d.Wait(t.Context(), w)

@@ -102,9 +102,8 @@ func (c *Clock) Closed(shown Time, sent, received time.Time) {
 	c.low, c.up = max(c.low, low), min(c.up, up)
 }
 
-// TradesFrom is the earliest time that a trade closed at t or later shows, TradesUntil the
-// latest of one closed at t or before; not known until a trade of this program's has shown
-// how far their clock is from that of the Dates.
+// TradesFrom is the earliest time that a trade closed at t or later shows; not known until a
+// trade of this program's has shown how far their clock is from that of the Dates.
 func (c *Clock) TradesFrom(t Time) Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,16 +111,6 @@ func (c *Clock) TradesFrom(t Time) Time {
 		return Time{}
 	}
 	return t.Add(c.low - Tolerance)
-}
-
-// TradesUntil is described with TradesFrom.
-func (c *Clock) TradesUntil(t Time) Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.trades || c.low > c.up {
-		return Time{}
-	}
-	return t.Add(c.up + Tolerance)
 }
 
 // together reports whether the clocks of this machine ran alike between two moments: it did

@@ -17,8 +17,9 @@ func (c cell) expected() bool {
 		return true
 	case stored && c.restart < 10*time.Minute && !c.first() && !c.accident.late(): // the service repeats its answer
 		return true
-	case c.withoutBaseline(): // then only a flat symbol proves absence
-		return !c.ran && c.state.name == "flat"
+	case c.withoutBaseline(): // then only that nothing is held which it can have opened, and nothing was closed
+		holds := strings.Contains(c.state.name, "position") || c.state.name == "run trades"
+		return !c.ran && (!holds || c.path == "/positions/close" && c.state.name != "run trades")
 	case c.ran && c.exclusive: // what shows is the write's
 		return !c.hidden() && !c.gap()
 	case c.ran: // what shows may be somebody else's
