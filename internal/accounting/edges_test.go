@@ -240,3 +240,12 @@ func TestEdge44_ATradeOfAnotherWrite(t *testing.T) {
 		}
 	}
 }
+
+func TestOneLookDecidesNothing(t *testing.T) {
+	once := of(func(l *Look) { l.Equal = 1 })
+	for likely, f := range map[ledger.Outcome]Facts{
+		ledger.Applied: edge(Entry, holding("0", "1"), once), ledger.NotApplied: edge(Entry, once),
+	} {
+		assert.Equal(t, Verdict{Reason: LookAgain, Likely: likely}, Judge(f))
+	}
+}

@@ -11,7 +11,7 @@ import (
 // judge decides about one write.
 type judge struct {
 	Facts
-	// unknown: there is no baseline. Then anybody may have traded before, and Base is empty.
+	// unknown: there is no baseline. It begins empty then, and a stranger makes of it what there was.
 	unknown bool
 	// stranger: what nobody knows of may trade beside the write.
 	stranger bool
@@ -128,7 +128,7 @@ const (
 func (j *judge) replay() (r Replay, why Reason) {
 	r = Replay{
 		From: j.Base.Position.Size, To: decimal.NewNullDecimal(j.Look.Position.Size),
-		Part: true, Unknown: j.unknown, Shrunk: j.Base.RowsNewer, Anywhere: j.unknown, Halted: !j.sameStatus(), Stranger: j.stranger,
+		Part: true, Shrunk: j.Base.RowsNewer, Halted: !j.sameStatus(), Stranger: j.stranger,
 	}
 	rows, complete := j.newRows()
 	if !complete {
@@ -143,6 +143,7 @@ func (j *judge) replay() (r Replay, why Reason) {
 		}
 	}
 	shown := false
+	others := j.stranger || j.Write.Kind == Limit || slices.ContainsFunc(j.Own, func(o Own) bool { return o.Waits() })
 	for i := range j.Own {
 		o := &j.Own[i]
 		switch {
@@ -158,7 +159,7 @@ func (j *judge) replay() (r Replay, why Reason) {
 			} else {
 				a.afterShown()
 			}
-			if j.stranger || j.Write.Kind == Limit || o.InPosition { // which may have traded before the answer was read
+			if others || o.InPosition { // these may have traded before the position in an answer was read
 				a.After = decimal.NullDecimal{}
 			}
 			r.Cut = r.Cut || o.InRows

@@ -10,6 +10,10 @@ import (
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
+func num(s string) decimal.Decimal { return decimal.RequireFromString(s) }
+
+func opt(s string) decimal.NullDecimal { return shown(num(s), true) }
+
 // TestARunThatEndedBeforeTheBaseline shows in the history alone, and may not have shown
 // there yet when the baseline was read.
 func TestARunThatEndedBeforeTheBaseline(t *testing.T) {

@@ -14,10 +14,10 @@ func (s *replaying) run(from state, i int) {
 	case a.kind == Shown:
 		s.answered(from, i)
 		return
-	case a.kind != ReduceOnly && from.halted: // it would have been refused
-		return
 	case a.kind == Limit:
 		s.fill(from, a)
+		return
+	case a.kind == Entry && from.halted: // it would have been refused
 		return
 	}
 	opposite := from.pos.side == -a.side
@@ -76,36 +76,38 @@ func (s *replaying) reduce(from state, i int) {
 	}
 }
 
-// fill lets a limit trade for the first time: a unit or more of it. What is left may trade later.
+// fill lets a limit trade for the first time: a unit or more of it. What is left may trade later. It may
+// be one that only reduces, which nobody sees of it.
 func (s *replaying) fill(from state, a *act) {
-	opens := func(next state) {
-		next.pos.side, next.pos.lo, next.pos.hi = a.side, next.pos.lo+1, plus(next.pos.hi, 1)
-		left := next.left(a.side)
-		*left = plus(*left, a.size-1)
+	then := func(next state, left int64) {
+		more := next.left(a.side)
+		*more = plus(*more, left)
 		s.reach(next)
 	}
-	if next := from; next.pos.side != -a.side || next.clip(0, 0) {
+	opens := func(next state) {
+		if !from.halted { // else it would have been refused
+			next.pos.side, next.pos.lo, next.pos.hi = a.side, next.pos.lo+1, plus(next.pos.hi, 1)
+			then(next, a.size-1)
+		}
+	}
+	opposite := from.pos.side == -a.side
+	if next := from; !opposite || next.clip(0, 0) {
 		opens(next)
 	}
-	if from.pos.side != -a.side {
+	if !opposite {
 		return
 	}
-	next, size, ok := s.row(from, from.pos.side)
-	switch {
-	case !ok:
-	case s.fullFlip && next.clip(size, size):
-		next.pos = span{}
-		opens(next)
-	case !s.fullFlip && size <= a.size && next.take(size, unbounded, size):
-		left := next.left(a.side)
-		*left = plus(*left, a.size-size)
-		s.reach(next)
+	if next, size, ok := s.row(from, from.pos.side); ok {
+		if all := next; s.fullFlip && all.clip(size, size) {
+			all.pos = span{}
+			opens(all)
+		}
+		if size <= a.size && next.take(size, unbounded, size) {
+			then(next, a.size-size)
+		}
 	}
 	if s.hides(&from) {
-		next, left := from.shrunk(), from.left(a.side)
-		*left = plus(*left, a.size)
-		next.buys, next.sells = from.buys, from.sells
-		s.reach(next)
+		then(from.shrunk(), a.size)
 	}
 }
 
@@ -113,7 +115,7 @@ func (s *replaying) fill(from state, a *act) {
 func (s *replaying) close(from state, i int) {
 	a := &s.acts[i]
 	if next, size, ok := s.row(from, from.pos.side); ok {
-		if all := next; a.percent > 0 && size <= (whole-1)/a.percent && all.take(size, size, size) && s.on("share of nothing") {
+		if all := next; a.percent > 0 && size <= (whole-1)/a.percent && all.take(size, size, size) {
 			s.answered(all, i)
 		}
 		if lo, hi := a.closedBy(size); next.take(lo, hi, size) {
@@ -137,7 +139,7 @@ func (s *replaying) row(from state, side Side) (next state, size int64, ok bool)
 	}
 	r := s.rows[from.rows]
 	from.rows++
-	return from, r.size, (r.byWrite || !s.on("causes")) && r.side == side
+	return from, r.size, r.byWrite && r.side == side
 }
 
 // hides reports whether something can have left a row here that the list does not show.
@@ -147,7 +149,7 @@ func (s *replaying) hides(from *state) bool { return s.cut && from.rows == 0 }
 // rows of a cause of their own just before it.
 func (s *replaying) answered(next state, i int) {
 	a := &s.acts[i]
-	if !a.carries || !s.on("carried") {
+	if !a.carries {
 		s.reach(next)
 		return
 	}
@@ -157,7 +159,7 @@ func (s *replaying) answered(next state, i int) {
 			s.carried(next.shrunk(), i)
 		}
 		var ok bool
-		if next, ok = s.trigger(next); !ok || !s.on("rows before an answer") {
+		if next, ok = s.trigger(next); !ok {
 			return
 		}
 	}

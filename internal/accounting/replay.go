@@ -115,9 +115,6 @@ func (s *replaying) find(r *Replay) Finding {
 	s.found.Place = noPlace
 	s.seen = make(map[state][]state)
 	for _, s.fullFlip = range [...]bool{false, true} {
-		if s.fullFlip && !s.on("both flips") {
-			break
-		}
 		s.begin()
 		for n := len(s.open); n > 0 && !s.over(); n = len(s.open) {
 			next := s.open[n-1]
@@ -171,7 +168,6 @@ type replaying struct {
 	ends         bool   // at to
 	must         uint64 // the acts that ran, and whose rows show
 	fullFlip     bool   // an order that meets an opposite position closes all of it, and opens its full size
-	off          string // a test leaves a rule out
 
 	asked, anchor int
 	found         Finding
@@ -200,8 +196,6 @@ type act struct {
 	before, later uint64
 	twins         uint64 // acts like it, of which it is not the first to run
 }
-
-func (s *replaying) on(rule string) bool { return s.off != rule }
 
 // state is where an order of events has come to.
 type state struct {
@@ -240,10 +234,9 @@ func (s *replaying) begin() {
 		if !s.halts {
 			continue
 		}
-		if first.pos, first.halted = (span{}), true; s.on("halted before") { // and the position shows it late
-			s.start(first)
-		}
-		if first.rows++; s.near && rows < len(s.rows) && s.rows[rows].byWrite && s.on("halted nearby") {
+		first.pos, first.halted = span{}, true // and the position shows it late
+		s.start(first)
+		if first.rows++; s.near && rows < len(s.rows) && s.rows[rows].byWrite {
 			s.start(first)
 		}
 	}
@@ -315,7 +308,7 @@ func (s *replaying) step(from state) {
 		a := &s.acts[i]
 		switch {
 		case from.done>>i&1 == 1, a.twins&^from.done != 0:
-		case a.before&^from.done != 0 && s.on("order of answers"), a.later&from.done != 0 && s.on("order"):
+		case a.before&^from.done != 0, a.later&from.done != 0:
 		default:
 			next := from
 			next.done |= 1 << i

@@ -3,8 +3,6 @@ package accounting
 import (
 	"flag"
 	"fmt"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +25,7 @@ type telling struct {
 	cuts                 bool   // by lists that are cut, too
 	resting              [2]int // own orders of the start
 	limit                bool   // the one that buys is the lost write
+	late                 bool   // what rests, or somebody else, trades shows in an answer
 	starts               []int
 	earlier              int // events at most, that the baseline lags behind
 
@@ -66,7 +65,7 @@ func (s *telling) run() {
 	for _, pos := range s.starts {
 		for _, full := range []bool{false, true} {
 			for _, up := range []bool{false, true} {
-				s.first = tale{pos: pos, fullFlip: full, roundUp: up, shownLate: up, resting: s.resting}
+				s.first = tale{pos: pos, fullFlip: full, roundUp: up, shownLate: up, late: s.late, resting: s.resting}
 				s.views, s.shown = nil, 0
 				if s.earlier > 0 {
 					s.nearby(s.first, []tale{s.first})
@@ -325,58 +324,5 @@ func TestReplaysHold(t *testing.T) {
 			s.run()
 			t.Logf("%d worlds, %d judgments, %.1f %% decided", s.worlds, judged, 100*float64(decided)/float64(judged))
 		})
-	}
-}
-
-// decides are the rules that leave out what cannot have happened: without one of them
-// less is decided, and nothing is wrong.
-var decides = []string{"order", "order of answers", "causes", "carried", "halted before"}
-
-// TestEachRuleOfReplaysIsNeeded leaves out one rule after another, until a verdict is
-// wrong, or until one is missing.
-func TestEachRuleOfReplaysIsNeeded(t *testing.T) {
-	if raceDetector {
-		t.Skip("one goroutine, and a search")
-	}
-	var open []string
-	for _, file := range []string{"replay.go", "moves.go", "units.go"} {
-		code, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`s\.on\("([^"]+)"\)`).FindAllStringSubmatch(string(code), -1) {
-			if !slices.Contains(open, m[1]) {
-				open = append(open, m[1])
-			}
-		}
-	}
-	for _, b := range tellers {
-		if b.deep || len(open) == 0 {
-			continue
-		}
-		s := b.telling
-		s.report = func(x *told) bool {
-			open = slices.DeleteFunc(open, func(rule string) bool {
-				without := &replaying{asked: x.asked, anchor: -1, off: rule}
-				o, _ := without.find(x.facts).Verdict()
-				switch {
-				case x.wrong(o):
-					t.Logf("without %q it is wrong: %s", rule, x)
-					return true
-				case o != ledger.Unknown || !slices.Contains(decides, rule):
-					return false
-				}
-				o, _ = x.facts.Of(x.asked, -1).Verdict()
-				if o != ledger.Unknown {
-					t.Logf("without %q it is Unknown: %s", rule, x)
-				}
-				return o != ledger.Unknown
-			})
-			return len(open) > 0
-		}
-		s.run()
-	}
-	if len(open) > 0 {
-		t.Errorf("nothing goes wrong without: %s", strings.Join(open, ", "))
 	}
 }

@@ -11,7 +11,8 @@ type tale struct {
 	roundUp  bool // the share that a close takes
 	// shownLate: the position in an answer is read after the order has run.
 	shownLate bool
-	last      int // the write that ran last, until something else happens but a stop
+	late      bool // also where something that rests, or somebody else, has traded since
+	last      int  // the write that ran last, until something else happens but a stop
 
 	pos      int
 	rows     [8]taleRow
@@ -156,7 +157,7 @@ func (w *tale) byItself(what int) bool {
 	default:
 		return false
 	}
-	if what > halfFires {
+	if what > halfFires && !w.late {
 		w.last = 0
 	}
 	if w.shownLate && w.last > 0 && w.writes[w.last-1].ended == 0 {

@@ -3,6 +3,7 @@ package accounting
 import (
 	"fmt"
 	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -54,11 +55,11 @@ func startWith(name string, pos int, orders, runs []int8, rows int) start {
 			side, size = side/2, unit/2
 		}
 		w.orders.add(order{id: idOrder + uint8(i)*2, side: side, left: size, isOwn: true})
-		w.note(ownWrite{answered: true, inPosition: true, resting: true, side: side, size: size})
+		w.note(ownWrite{kind: Limit, answered: true, inPosition: true, side: side, size: size})
 	}
 	for _, side := range runs {
 		w.runs.add(order{id: idRun, side: side, left: unit, isOwn: true})
-		w.note(ownWrite{answered: true, inPosition: true, resting: true, running: true, side: side, size: unit})
+		w.note(ownWrite{kind: Pro, answered: true, inPosition: true, side: side, size: unit})
 	}
 	w.known = 1<<idOrder | 1<<idRun | 1<<(idOrder+2)
 	return start{name, w}
@@ -142,7 +143,6 @@ type seenPair struct {
 type schedule struct {
 	s                             *search
 	facts                         Facts
-	old                           oldFacts
 	falseNot, falseApplied        bool
 	exclusive, held, gone, noBase bool
 }
@@ -235,22 +235,64 @@ func (s *search) walk(slot, left int) {
 	s.states = s.states[:n]
 }
 
-func (s *search) try(slot, i, left int) {
-	n, e := len(s.states), &events[i]
-	w := s.states[n-1]
-	if slot == 0 && (e.unans || w.nOwn > 3) || w.nRows > maxRows-3 || w.nOwn >= maxOwn ||
-		!e.do(&w, slotTime[slot]+len(s.steps)&1, uint8(10+len(s.steps))) {
-		return
+// happens lets an event happen; false if it cannot.
+func (s *search) happens(slot, i int) bool {
+	e, w := &events[i], s.states[len(s.states)-1]
+	full := w.nRows > maxRows-3 || w.nOwn >= maxOwn || max(w.finished.n, w.orders.n, w.runs.n) == maxIDs
+	if full || slot == 0 && (e.unans || w.nOwn > 3) || !e.do(&w, slotTime[slot]+len(s.steps)&1, uint8(10+len(s.steps))) {
+		return false
 	}
 	if slot == 0 && e.own {
 		w.own[w.nOwn-1].inPosition = true
 	}
 	s.states = append(s.states, w)
 	s.steps = append(s.steps, step{slot, i})
+	return true
+}
+
+func (s *search) try(slot, i, left int) {
+	n := len(s.states)
+	if !s.happens(slot, i) {
+		return
+	}
 	ends := s.slotEnd
 	s.walk(slot, left-1)
 	s.slotEnd = ends
 	s.states, s.steps = s.states[:n], s.steps[:len(s.steps)-1]
+}
+
+// random plays one world of so many events.
+func (s *search) random(dice *rand.Rand, n int) {
+	s.fmt, s.start, s.ask = formats[dice.IntN(len(formats))], starts[dice.IntN(len(starts))], writes[dice.IntN(len(writes)-1)]
+	variants := 2
+	if s.ask.kind == Limit {
+		variants = 4
+	}
+	variant := dice.IntN(variants)
+	s.runs, s.fill = variant > 0, variant-1
+	w := s.start.w
+	w.flatPrice, w.fullFlip = s.flats[dice.IntN(len(s.flats))], s.flips[dice.IntN(len(s.flips))]
+	s.steps, s.states = s.steps[:0], append(s.states[:0], w)
+	in := make([]int, s.lastSlot()+1)
+	for range n {
+		in[dice.IntN(len(in))]++
+	}
+	for slot := range in {
+		for range 6 * in[slot] { // some cannot happen
+			if in[slot] > 0 && s.happens(slot, dice.IntN(len(events))) {
+				in[slot]--
+			}
+		}
+		s.slotEnd[slot] = len(s.states) - 1
+		if slot == 2 && s.runs {
+			w := s.states[len(s.states)-1]
+			if !w.run(s.ask, s.fill) {
+				return
+			}
+			s.states = append(s.states, w)
+		}
+	}
+	s.observe()
 }
 
 // view is what a set of reads shows.
@@ -374,7 +416,6 @@ func (s *search) judge(base, look *view, end *world) {
 	young := base != nil && base.pos != &s.states[s.slotEnd[0]] && base.pos != &s.states[0]
 	key := s.key(base, look, end)
 	var f Facts
-	var old oldFacts
 	built := false
 	for i, m := range modes {
 		if m.exclusive && others {
@@ -411,14 +452,12 @@ func (s *search) judge(base, look *view, end *world) {
 			if young {
 				f.Base = nil
 			}
-			old = s.oldFacts(f, end)
 		}
 		f.Exclusive, f.Held, f.Gone = m.exclusive, m.held, m.gone
 		if f.Over = 0; m.held || m.gone {
 			f.Over = heldPlace
 		}
-		old.Exclusive, old.Held, old.Gone = m.exclusive, m.held, m.gone
-		if !s.report(&schedule{s, f, old, falseNot, falseApplied, m.exclusive, m.held, m.gone, base == nil}) {
+		if !s.report(&schedule{s, f, falseNot, falseApplied, m.exclusive, m.held, m.gone, base == nil}) {
 			s.stopped = true
 			return
 		}
@@ -452,15 +491,9 @@ func (s *search) key(base, look *view, end *world) uint64 {
 	}
 	s.hashView(&h, look)
 	for _, o := range end.own[:end.nOwn] {
-		h.add(int64(o.t) | int64(o.side)<<8 | int64(o.opened)<<16 | int64(o.closed)<<24 | int64(o.size)<<32)
-		h.add(o.pnl)
+		h.add(int64(o.t) | int64(o.slot)<<8 | int64(o.side)<<16 | int64(o.kind)<<24 | int64(o.size)<<32 | int64(o.percent)<<40 | int64(o.after)<<48)
 		h.bool(o.answered)
-		h.bool(o.left)
-		h.bool(o.known)
 		h.bool(o.inPosition)
-		h.bool(o.resting)
-		h.bool(o.running)
-		h.add(int64(o.kind) | int64(o.asked)<<8 | int64(o.slot)<<24 | int64(o.after)<<32)
 	}
 	if base != nil {
 		h.bool(s.rowsNewer(base))
@@ -556,19 +589,14 @@ const (
 	heldPlace = 2000
 )
 
-// record is what the program has of an own write.
+// record is what the program has of its own write of a number.
 func (o *ownWrite) record(i int) Own {
-	own := Own{Act: Act{Kind: o.kind, Side: Side(o.side), Ran: o.answered}, Last: at(o.t), InPosition: o.inPosition}
-	switch {
-	case o.resting:
-		own.Kind, own.Size = Limit, decimal.NewFromInt(int64(o.size))
-		if o.running {
-			own.Kind = Pro
-		}
-	case o.kind == Close:
-		own.Side, own.Percent = NoSide, decimal.NewFromInt(int64(o.asked))
-	default:
-		own.Size, own.After = decimal.NewFromInt(int64(o.opened+o.closed)), decimal.NewNullDecimal(decimal.NewFromInt(int64(o.after)))
+	own := Own{
+		Act: Act{
+			Kind: o.kind, Side: Side(o.side), Size: decimal.NewFromInt(int64(o.size)), Percent: decimal.NewFromInt(int64(o.percent)), Ran: true,
+			After: shown(decimal.NewFromInt(int64(o.after)), o.kind == Entry || o.kind == ReduceOnly),
+		},
+		Last: at(o.t), InPosition: o.inPosition,
 	}
 	switch own.Sent = 10*i + 1; {
 	case o.slot > 3:
@@ -583,32 +611,6 @@ func (o *ownWrite) record(i int) Own {
 // rowsNewer reports whether a baseline's position is of before its rows.
 func (s *search) rowsNewer(base *view) bool {
 	return s.slotEnd[0] > 0 && base.pos == &s.states[0] && base.pos.nRows != base.rows.nRows
-}
-
-func (s *search) oldFacts(f Facts, end *world) oldFacts {
-	old := oldFacts{Write: oldWrite{f.Write, served(untilTime)}, Look: f.Look, PendingBeside: f.PendingBeside, PendingID: f.PendingID, Ended: f.Ended, Known: f.Known}
-	if s.ask.kind == Limit || s.ask.kind == Pro {
-		old.Write.Until = servicetime.Time{}
-	}
-	if f.Base != nil {
-		old.Base = &oldBaseline{State: f.Base.State, BeforeFirstUse: true}
-	}
-	for _, o := range end.own[:end.nOwn] {
-		old.Own = append(old.Own, oldOwn{
-			Last: at(o.t), Answered: o.answered, Side: Side(o.side), Opened: decimal.NewFromInt(int64(o.opened)), LeftRow: o.left,
-			Closed: shown(decimal.NewFromInt(int64(o.closed)), o.known),
-			PnL:    shown(micro(o.pnl).Round(2), o.answered && !o.known && !o.resting), InPosition: o.inPosition,
-			Resting: o.resting, Run: o.running, Size: shown(decimal.NewFromInt(int64(o.size)), o.resting), Percent: percentOfOwn(&o),
-		})
-	}
-	return old
-}
-
-func percentOfOwn(o *ownWrite) decimal.Decimal {
-	if o.kind != Close {
-		return decimal.Decimal{}
-	}
-	return decimal.NewFromInt(int64(o.asked))
 }
 
 func (s *search) knownIDs(mask uint32) map[string]bool {

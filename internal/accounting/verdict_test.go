@@ -2,13 +2,17 @@ package accounting
 
 import (
 	"flag"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
-var deep = flag.Bool("accounting.deep", false, "two events beside every write in every state: half an hour")
+var (
+	deep       = flag.Bool("accounting.deep", false, "two events beside every write in every state: half an hour")
+	someWorlds = flag.Int("accounting.worlds", 20_000, "worlds of up to five events at random")
+)
 
 var (
 	no  = []bool{false}
@@ -19,6 +23,7 @@ var (
 type bounds struct {
 	name                   string
 	events                 int // beside the write
+	decides                int // how many judgments decide something, at least
 	formats                []format
 	flats, flips           []bool
 	without                []int
@@ -30,43 +35,43 @@ var alike = []int{1, 4}
 
 var quick = []bounds{
 	{
-		name: "two events beside a limit", events: 2, formats: formats[1:2], flats: no, flips: no, without: alike,
+		name: "two events beside a limit", decides: 1763, events: 2, formats: formats[1:2], flats: no, flips: no, without: []int{1},
 		starts: []string{"flat", "long"}, writes: []string{"limit"},
 		beside: []string{"first order fills", "half of the first order fills", "stop loss", "own close", "other sells", "other cancels an order"},
 	},
 	{
-		name: "two events beside a Pro order", events: 2, formats: formats[1:2], flats: no, flips: no, without: alike,
+		name: "two events beside a Pro order", decides: 498, events: 2, formats: formats[1:2], flats: no, flips: no, without: alike,
 		starts: []string{"flat"}, writes: []string{"Pro order"},
 		beside: []string{"a run ends", "a run's clip", "twenty runs end in another symbol", "pass", "own run", "other cancels an order"},
 	},
 	{
-		name: "three own events", events: 3, formats: formats[1:2], flats: yes, flips: no, without: []int{3, 4, 5, 6},
+		name: "three own events", decides: 7868, events: 3, formats: formats[1:2], flats: yes, flips: no, without: []int{3, 4, 5, 6},
 		starts: []string{"short", "long"}, writes: []string{"entry", "close"},
 		beside: []string{"own close", "own buy", "own sell", "stop loss"},
 	},
 	{
-		name: "four own events beside a close, full flips", events: 4, formats: formats[1:2], flats: no, flips: []bool{false, true}, without: []int{3, 4, 5, 6},
+		name: "four own events beside a close, full flips", decides: 94470, events: 4, formats: formats[1:2], flats: no, flips: []bool{false, true}, without: []int{3, 4, 5, 6},
 		starts: []string{"short", "long"}, writes: []string{"close", "close of a half", "reduce-only"},
 		beside: []string{"own close", "own buy", "own sell", "stop loss"},
 	},
 	{
-		name: "two events", events: 2, formats: formats[1:2], flats: yes, flips: no, without: alike,
+		name: "two events", decides: 11955, events: 2, formats: formats[1:2], flats: yes, flips: no, without: alike,
 		starts: []string{"short"}, writes: []string{"entry"},
 	},
 	{
-		name: "one event, equal rows", events: 1, formats: formats[1:2], flats: yes, flips: no, without: alike,
+		name: "one event, equal rows", decides: 31176, events: 1, formats: formats[1:2], flats: yes, flips: no, without: alike,
 		writes: []string{"entry", "limit", "reduce-only", "close", "close of a half"},
 	},
 	{
-		name: "one event, full flips", events: 1, formats: formats[1:2], flats: no, flips: yes, without: alike,
+		name: "one event, full flips", decides: 10123, events: 1, formats: formats[1:2], flats: no, flips: yes, without: alike,
 		starts: []string{"short", "long", "short, a small limit to buy"},
 	},
 	{
-		name: "one event, poor rows", events: 1, formats: formats[2:], flats: no, flips: no, without: alike,
+		name: "one event, poor rows", decides: 19750, events: 1, formats: formats[2:], flats: no, flips: no, without: alike,
 		starts: []string{"long", "short"},
 	},
 	{
-		name: "one event", events: 1, formats: formats[:1], flats: no, flips: no,
+		name: "one event", decides: 53184, events: 1, formats: formats[:1], flats: no, flips: no,
 		starts: []string{
 			"flat, nothing ever closed", "long", "short twice", "flat, a limit to buy", "short, a small limit to buy",
 			"long, a limit to sell", "flat, a run that buys", "long, a run that sells",
@@ -95,8 +100,28 @@ func (b bounds) search(report func(*schedule) bool) *search {
 	return s
 }
 
-func wrong(sc *schedule, o ledger.Outcome) bool {
+func (sc *schedule) wrong(o ledger.Outcome) bool {
 	return o == ledger.NotApplied && sc.falseNot || o == ledger.Applied && sc.falseApplied
+}
+
+// counted are judgments.
+type counted struct{ judged, wrong, decided int }
+
+func (c *counted) take(t *testing.T, f Facts, wrong func(ledger.Outcome) bool, describe func() string) {
+	v := Judge(f)
+	c.judged++
+	c.decided += b2i(v.Outcome != ledger.Unknown)
+	if wrong(v.Outcome) {
+		c.wrong++
+		t.Errorf("%d, %s: %s", v.Outcome, v.Reason, describe())
+	}
+}
+
+func (c *counted) report(t *testing.T, name string, decides int) {
+	t.Logf("%s: %d of %d decided", name, c.decided, c.judged)
+	if c.wrong == 0 && c.decided < decides {
+		t.Errorf("%s: %d of %d are decided, and %d were", name, c.decided, c.judged, decides)
+	}
 }
 
 // TestNoFalseVerdict judges every pair of a truth and what can be seen of it.
@@ -110,14 +135,34 @@ func TestNoFalseVerdict(t *testing.T) {
 	}
 	for _, b := range parts {
 		t.Run(b.name, func(t *testing.T) {
-			var c compared
+			var c counted
 			b.search(func(sc *schedule) bool {
-				c.take(sc.old, sc.facts, func(o ledger.Outcome) bool { return wrong(sc, o) }, sc.String)
+				c.take(t, sc.facts, sc.wrong, sc.String)
 				return c.wrong < 5
 			})
-			c.report(t, b.name)
+			c.report(t, b.name, b.decides)
 		})
 	}
+}
+
+// TestNoFalseVerdictAtRandom does so in worlds of one to five events.
+func TestNoFalseVerdictAtRandom(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine, and a search")
+	}
+	dice := rand.New(rand.NewPCG(1, 7))
+	s := &search{flats: []bool{false, true}, flips: []bool{false, true}, seen: make([]seenPair, 1<<20)}
+	var c counted
+	s.report = func(sc *schedule) bool {
+		c.take(t, sc.facts, sc.wrong, sc.String)
+		return c.wrong < 5
+	}
+	for range *someWorlds {
+		if s.random(dice, 1+dice.IntN(5)); s.stopped {
+			break
+		}
+	}
+	c.report(t, "random", 0)
 }
 
 // TestFirstLookMustWait shows why a look begins Lag after the write is held: two
@@ -126,7 +171,7 @@ func TestFirstLookMustWait(t *testing.T) {
 	s := &search{bound: 1, formats: formats[:1], flats: no, flips: no, early: true}
 	found := ""
 	s.report = func(sc *schedule) bool {
-		if v := Judge(sc.facts); wrong(sc, v.Outcome) {
+		if v := Judge(sc.facts); sc.wrong(v.Outcome) {
 			found = sc.String()
 		}
 		return found == ""

@@ -39,16 +39,11 @@ type order struct {
 }
 
 type ownWrite struct {
-	t                            int8
-	answered, left, known        bool // known: Closed is
-	inPosition, resting, running bool
-	side                         int8
-	opened, closed, size         int
-	pnl                          int64
-	kind                         Kind
-	asked                        int // size, or percent
-	after                        int
-	slot                         int8
+	t, slot, side        int8
+	kind                 Kind
+	answered, inPosition bool
+	size                 int // of its fill, or that waits
+	percent, after       int
 }
 
 type list[T any] struct {
@@ -152,7 +147,7 @@ func (w *world) reduce(side int8, size, t int) int {
 func (w *world) note(o ownWrite) {
 	w.own[w.nOwn] = o
 	w.nOwn++
-	if !o.answered && !o.resting {
+	if !o.answered {
 		w.beside = true
 	}
 }
@@ -208,23 +203,13 @@ func ownOrder(side int8, size int, reduceOnly, answered bool) func(*world, int, 
 		if w.status != 0 && !reduceOnly || reduceOnly && sign(w.pos) != -side {
 			return false
 		}
-		o := ownWrite{t: int8(t), answered: answered, side: side, known: true}
-		fill := size
+		o := ownWrite{t: int8(t), slot: slotOf(t), kind: Entry, answered: answered, side: side, size: size}
 		if reduceOnly {
-			fill = w.reduce(side, size, t)
+			o.kind, o.size = ReduceOnly, w.reduce(side, size, t)
 		} else {
 			w.trade(side, size, t)
 		}
-		o.opened = min(fill, max(0, w.pos*int(side)))
-		o.closed = fill - o.opened
-		o.left = o.closed > 0
-		if !answered {
-			o = ownWrite{t: 0, side: side}
-		}
-		o.after, o.slot = w.pos, slotOf(t)
-		if o.kind, o.asked = Entry, size; reduceOnly {
-			o.kind = ReduceOnly
-		}
+		o.after = w.pos
 		w.note(o)
 		return true
 	}
@@ -247,12 +232,7 @@ func ownClose(pct int, answered bool) func(*world, int, uint8) bool {
 			return false
 		}
 		w.close(size, t, int8(Market))
-		o := ownWrite{}
-		if r := w.rows[w.nRows-1]; answered {
-			o = ownWrite{t: int8(t), answered: true, left: true, pnl: pnlOf(r)}
-		}
-		o.kind, o.asked, o.slot = Close, pct, slotOf(t)
-		w.note(o)
+		w.note(ownWrite{t: int8(t), slot: slotOf(t), kind: Close, answered: answered, percent: pct})
 		return true
 	}
 }
@@ -293,8 +273,11 @@ func open(runs, mine, answered, elsewhere bool, side int8) func(*world, int, uin
 			w.pendingID = true
 		}
 		if !elsewhere {
-			w.note(ownWrite{t: int8(t), answered: answered, side: side, resting: true, running: runs, size: unit})
-			w.beside = w.beside || !answered
+			o := ownWrite{t: int8(t), kind: Limit, answered: answered, side: side, size: unit}
+			if runs {
+				o.kind = Pro
+			}
+			w.note(o)
 		}
 		return true
 	}
