@@ -46,7 +46,7 @@ func traded(side Side, size string, cause Cause) Row {
 func by(own ...Own) func(*Facts) {
 	return func(f *Facts) {
 		for i := range own {
-			own[i].Last, own[i].Ran = at(30), true
+			own[i].Heard, own[i].Ran = at(30), true
 		}
 		f.Own = own
 	}

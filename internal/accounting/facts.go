@@ -185,23 +185,33 @@ type Look struct {
 	Equal int
 }
 
-// Own is another write of this program in the same symbol that the baseline's rows
-// or position do not show. Writes that were refused are left out. Limits and runs are named
-// if they waited at any moment since the baseline.
+// Own is a write of this program: what it asked for, and how it ended. It is what the books, the trails and
+// the journals of other writes have of it.
 type Own struct {
-	// Act is what was asked, and how it ended. What waits may trade by itself at any moment, at most its
-	// size; zero is no bound. The zero Kind may have done anything.
+	ID string `json:"id,omitempty"` // none where it is known by its order or run alone
+	// Act: what waits may trade by itself at any moment, at most its size; zero is no bound. The zero Kind
+	// may have done anything.
 	Act
-	// Last is when its answer was heard, or, while none is, its last byte was sent, by the
+	// Unsure: it can run no more, and may have run: nobody has found out, or it was refused in
+	// words that something in front of the service knows too, and may have said after the work.
+	Unsure bool `json:"unsure,omitempty"`
+	// WaitID is that of the order or run that it left, so that this is not taken for another write's; empty if
+	// not known. Read: a read showed it, and no answer.
+	WaitID string `json:"waits,omitempty"`
+	Read   bool   `json:"read,omitempty"`
+	// Place is how many closed trades were known when it was sent; -1 if no list was.
+	Place int `json:"place,omitempty"`
+	// InRows: the rows of another write's baseline show it. InPosition: its position does.
+	InRows     bool `json:"inRows,omitempty"`
+	InPosition bool `json:"inPosition,omitempty"`
+	// Began and Heard are when it was about to be sent, and answered, or found out about, by the
 	// clock of this process: of a write of an earlier one, when this one began to look.
-	Last time.Time
-	// InRows: the baseline's rows show it. InPosition: the baseline's position does.
-	InRows, InPosition bool
-	// WaitID is that of the order or run, so that it is not taken for the write's; empty if
-	// not known. Read: a read before the write showed it, and no answer.
-	WaitID string `json:",omitempty"`
-	Read   bool   `json:",omitempty"`
+	Began time.Time `json:"-"`
+	Heard time.Time `json:"heard,omitzero"`
 }
+
+// over reports whether it has ended, and can run no more.
+func (o *Own) over() bool { return o.Ran || o.Unsure }
 
 // Waits reports whether it may trade by itself.
 func (o *Own) Waits() bool { return o.Kind == Limit || o.Kind == Pro || o.Kind == EditRun }
@@ -222,7 +232,10 @@ type Facts struct {
 	Held, Gone bool
 	Base       *Baseline // nil without one
 	Look       Look
-	Own        []Own
+	// Own are the other writes of this program in the symbol that the baseline's rows or position do not
+	// show. Those that were refused are left out. Limits and runs are named if they waited at any moment
+	// since the baseline.
+	Own []Own
 	// Exclusive: nobody else trades the account.
 	Exclusive bool
 	// PendingBeside: another own write is pending in the symbol, and not among Own. PendingID: another

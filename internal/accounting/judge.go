@@ -44,7 +44,7 @@ func Judge(f Facts) Verdict {
 
 // early reports whether reads may lag behind an own write.
 func (j *judge) early() bool {
-	return slices.ContainsFunc(j.Own, func(o Own) bool { return !o.Waits() && j.Look.At.Before(o.Last.Add(max(ledger.Lag, j.Lag))) })
+	return slices.ContainsFunc(j.Own, func(o Own) bool { return !o.Waits() && j.Look.At.Before(o.Heard.Add(max(ledger.Lag, j.Lag))) })
 }
 
 // run decides about a Pro order, by ids alone.

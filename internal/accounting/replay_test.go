@@ -55,8 +55,8 @@ func TestTheUnitIsNoLargerThanOneThatWasShown(t *testing.T) {
 		var k Trades
 		k.Take([]Row{row(1, older)}, time.UnixMilli(0), 20)
 		trail := Trail{Base: &Point{Position: num("0.01"), Place: 1, Status: "ACTIVE"}}
-		trail.Add(Booked{ID: "lost", Act: Act{Kind: Entry, Side: Short, Size: num("0.01"), Sent: 1, Ended: 2}})
-		trail.Add(Booked{ID: "refused later", Act: Act{Kind: Close, Percent: num("50"), Sent: 3}})
+		trail.Add(Own{ID: "lost", Act: Act{Kind: Entry, Side: Short, Size: num("0.01"), Sent: 1, Ended: 2}})
+		trail.Add(Own{ID: "refused later", Act: Act{Kind: Close, Percent: num("50"), Sent: 3}})
 		k.Take([]Row{row(2, "0.01"), row(1, older)}, time.UnixMilli(1), 20)
 		for range 2 { // the older row is forgotten the second time
 			r, asked, ok := trail.Replay("X", &k, nil, "ACTIVE", "lost")
@@ -82,7 +82,7 @@ func TestTheUnitIsNotThatOfAShare(t *testing.T) {
 	var k Trades
 	k.Take([]Row{r}, time.UnixMilli(0), 20)
 	trail := Trail{Base: &Point{Position: num("0.01"), Place: 1, Status: "ACTIVE"}}
-	trail.Add(Booked{ID: "lost", Act: Act{Kind: Entry, Side: Short, Size: num("0.01"), Sent: 1, Ended: 2}})
+	trail.Add(Own{ID: "lost", Act: Act{Kind: Entry, Side: Short, Size: num("0.01"), Sent: 1, Ended: 2}})
 	own := market(Long, "0.01")
 	own.Digest, own.Symbol = 2, "X"
 	k.Take([]Row{own, r}, time.UnixMilli(1), 20)

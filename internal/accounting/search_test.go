@@ -596,7 +596,7 @@ func (o *ownWrite) record(i int) Own {
 			Kind: o.kind, Side: Side(o.side), Size: decimal.NewFromInt(int64(o.size)), Percent: decimal.NewFromInt(int64(o.percent)), Ran: true,
 			After: shown(decimal.NewFromInt(int64(o.after)), o.kind == Entry || o.kind == ReduceOnly),
 		},
-		Last: at(o.t), InPosition: o.inPosition,
+		Heard: at(o.t), InPosition: o.inPosition,
 	}
 	switch own.Sent = 10*i + 1; {
 	case o.slot > 3:

@@ -47,7 +47,7 @@ func factsOf(x *told, declared bool, shown int) Facts {
 // record is what the program has of a write.
 func (t *taleWrite) record(shown bool) Own {
 	o := &taleOrders[t.of]
-	own := Own{Act: Act{Kind: o.kind, Side: Side(o.side), Percent: decimal.NewFromInt(int64(o.percent)), Sent: t.sent, Ended: t.ended, Ran: true}, Last: at(30), InPosition: shown}
+	own := Own{Act: Act{Kind: o.kind, Side: Side(o.side), Percent: decimal.NewFromInt(int64(o.percent)), Sent: t.sent, Ended: t.ended, Ran: true}, Heard: at(30), InPosition: shown}
 	if o.kind != Close {
 		own.Size, own.After = sized(t.filled), decimal.NewNullDecimal(sized(t.after))
 	}

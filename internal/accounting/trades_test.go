@@ -35,9 +35,9 @@ func TestEdge46_AShortListIsNotComplete(t *testing.T) {
 
 	trail := Trail{Base: &Point{Position: num("60"), Status: "ACTIVE"}}
 	for i := range longest {
-		trail.Add(Booked{Act: Act{Kind: ReduceOnly, Side: Short, Size: num("10"), Sent: 2*i + 1, Ended: 2*i + 2, Ran: true}})
+		trail.Add(Own{Act: Act{Kind: ReduceOnly, Side: Short, Size: num("10"), Sent: 2*i + 1, Ended: 2*i + 2, Ran: true}})
 	}
-	trail.Add(Booked{ID: "lost", Act: Act{Kind: ReduceOnly, Side: Short, Size: num("10"), Sent: 11, Ended: 12}})
+	trail.Add(Own{ID: "lost", Act: Act{Kind: ReduceOnly, Side: Short, Size: num("10"), Sent: 11, Ended: 12}})
 	r, asked, ok := trail.Replay("X", &k, nil, "ACTIVE", "lost")
 	assert.True(t, ok)
 	assert.True(t, r.Cut)
@@ -139,7 +139,7 @@ func TestTooManyWrites(t *testing.T) {
 	now := time.Now()
 	trail := Trail{Base: &Point{}}
 	for i := range MostSince + 2 {
-		trail.Add(Booked{ID: strconv.Itoa(i)})
+		trail.Add(Own{ID: strconv.Itoa(i)})
 	}
 	assert.Nil(t, trail.Base)
 	assert.Len(t, trail.Acts, MostSince)
@@ -157,7 +157,7 @@ func TestTooManyWrites(t *testing.T) {
 
 // Without a baseline, what ended beside a write that is open still counts against its answer.
 func TestWhatIsDroppedWithABaseline(t *testing.T) {
-	trail := Trail{Base: &Point{}, Acts: []Booked{{ID: "over", Act: Act{Ran: true}}, {ID: "open"}, {ID: "beside", Act: Act{Ran: true}}}}
+	trail := Trail{Base: &Point{}, Acts: []Own{{ID: "over", Act: Act{Ran: true}}, {ID: "open"}, {ID: "beside", Act: Act{Ran: true}}}}
 	trail.Drop()
 	assert.Nil(t, trail.Base)
 	assert.Nil(t, trail.Find("over"))
@@ -172,7 +172,7 @@ func TestManyOfWhichNobodyIsSure(t *testing.T) {
 	trail := Trail{Base: &Point{}}
 	for i := range mostUnsure + 1 {
 		assert.NotNil(t, trail.Base)
-		trail.Add(Booked{ID: strconv.Itoa(i)})
+		trail.Add(Own{ID: strconv.Itoa(i)})
 		trail.Unsure(trail.Find(strconv.Itoa(i)))
 	}
 	assert.Nil(t, trail.Base)

@@ -31,23 +31,6 @@ type Point struct {
 	At int `json:"at,omitempty"`
 }
 
-// Booked is an own write on a trail.
-type Booked struct {
-	ID string `json:"id"`
-	Act
-	// Unsure: it can run no more, and may have run: nobody has found out, or it was refused in
-	// words that something in front of the service knows too, and may have said after the work.
-	Unsure bool `json:"unsure,omitempty"`
-	// Place is how many closed trades were known when it was sent; -1 if no list was.
-	Place int `json:"place"`
-	// Began and Heard are when it was sent and answered, by the clock of this process.
-	Began time.Time `json:"-"`
-	Heard time.Time `json:"-"`
-}
-
-// over reports whether it has ended, and can run no more.
-func (b *Booked) over() bool { return b.Ran || b.Unsure }
-
 // Open reports whether an account of a status accepts everything. It has never had
 // another: the contract shows no way back to one of these.
 func Open(status string) bool {
@@ -56,8 +39,8 @@ func Open(status string) bool {
 
 // Trail is what is known of a symbol since a baseline.
 type Trail struct {
-	Base *Point   `json:"base,omitempty"`
-	Acts []Booked `json:"acts,omitempty"` // in the order in which they were sent
+	Base *Point `json:"base,omitempty"`
+	Acts []Own  `json:"acts,omitempty"` // in the order in which they were sent
 	// Full: writes are missing among them, since there are too many. Until all have ended
 	// there is no baseline. Missing is how many of those that are missing have not.
 	Full    bool `json:"full,omitempty"`
@@ -83,7 +66,7 @@ func (t *Trail) Keep(reach Reach) {
 }
 
 // Add notes that a write is about to be sent.
-func (t *Trail) Add(b Booked) {
+func (t *Trail) Add(b Own) {
 	if len(t.Acts) >= MostSince {
 		t.Drop()
 	}
@@ -99,7 +82,7 @@ func (t *Trail) Ended(missing bool) {
 	if missing {
 		t.Missing = max(0, t.Missing-1)
 	}
-	if t.Full && t.Missing == 0 && !slices.ContainsFunc(t.Acts, func(b Booked) bool { return !b.over() }) {
+	if t.Full && t.Missing == 0 && !slices.ContainsFunc(t.Acts, func(b Own) bool { return !b.over() }) {
 		t.Acts, t.Full = nil, false
 	}
 }
@@ -107,7 +90,7 @@ func (t *Trail) Ended(missing bool) {
 // Drop drops the baseline. What is open stays, and what may have run beside it.
 func (t *Trail) Drop() {
 	t.Base = nil
-	open := slices.IndexFunc(t.Acts, func(b Booked) bool { return !b.over() })
+	open := slices.IndexFunc(t.Acts, func(b Own) bool { return !b.over() })
 	if open < 0 {
 		open = len(t.Acts)
 	}
@@ -116,7 +99,7 @@ func (t *Trail) Drop() {
 
 // Unsure notes that nobody knows whether a write ran. Where there are many of these, what the
 // account has come to can be anything.
-func (t *Trail) Unsure(b *Booked) {
+func (t *Trail) Unsure(b *Own) {
 	b.Unsure = true
 	unsure := 0
 	for i := range t.Acts {
@@ -130,7 +113,7 @@ func (t *Trail) Unsure(b *Booked) {
 }
 
 // Find is a write by its id; nil if it is not there.
-func (t *Trail) Find(id string) *Booked {
+func (t *Trail) Find(id string) *Own {
 	for i := range t.Acts {
 		if t.Acts[i].ID == id {
 			return &t.Acts[i]
@@ -141,7 +124,7 @@ func (t *Trail) Find(id string) *Booked {
 
 // Remove takes out a write that did nothing.
 func (t *Trail) Remove(id string) {
-	t.Acts = slices.DeleteFunc(t.Acts, func(b Booked) bool { return b.ID == id })
+	t.Acts = slices.DeleteFunc(t.Acts, func(b Own) bool { return b.ID == id })
 }
 
 // Shows reports whether a baseline is of after a write, or may be: it says nothing of what became of it.
@@ -150,7 +133,7 @@ func (p *Point) Shows(sent int) bool { return sent <= p.At }
 // Begin begins anew at a point, which shows every own write; false if one is open, or was
 // answered after a moment.
 func (t *Trail) Begin(at Point, shown time.Time) bool {
-	if t.Full || slices.ContainsFunc(t.Acts, func(b Booked) bool { return !b.over() || b.Heard.After(shown) }) {
+	if t.Full || slices.ContainsFunc(t.Acts, func(b Own) bool { return !b.over() || b.Heard.After(shown) }) {
 		return false
 	}
 	t.Base, t.Acts, t.From = &at, nil, shown
@@ -162,7 +145,7 @@ func (t *Trail) Begin(at Point, shown time.Time) bool {
 // says of which of these it was known by then that they can run no more: whatever they did, the
 // looks show it. False if another may have been on its way then.
 func (t *Trail) Settle(at Point, shown, ended time.Time, over func(id string) bool) bool {
-	var later []Booked
+	var later []Own
 	for i := range t.Acts {
 		switch b := &t.Acts[i]; {
 		case b.Began.After(ended):
@@ -183,7 +166,7 @@ func (t *Trail) Settle(at Point, shown, ended time.Time, over func(id string) bo
 // write in it; false without a baseline of before the write. resting are the own orders and runs that may have
 // traded since.
 func (t *Trail) Replay(symbol string, trades *Trades, resting []Resting, status, id string) (r Replay, asked int, ok bool) {
-	asked = slices.IndexFunc(t.Acts, func(b Booked) bool { return b.ID == id })
+	asked = slices.IndexFunc(t.Acts, func(b Own) bool { return b.ID == id })
 	if t.Base == nil || t.Base.Place < trades.First || asked >= 0 && t.Base.Shows(t.Acts[asked].Sent) {
 		return r, asked, false
 	}
@@ -197,7 +180,7 @@ func (t *Trail) Replay(symbol string, trades *Trades, resting []Resting, status,
 	return r, asked, true
 }
 
-func since(trades *Trades, acts []Booked) (r Replay) {
+func since(trades *Trades, acts []Own) (r Replay) {
 	r.Acts = make([]Act, len(acts))
 	for i := range acts {
 		r.Acts[i] = acts[i].Act

@@ -116,7 +116,7 @@ func (s *trader) send(of *taleOrder, lost bool) {
 	if s.trades.Known {
 		place = s.trades.End()
 	}
-	s.trail.Add(Booked{ID: f.id, Place: place, Act: Act{
+	s.trail.Add(Own{ID: f.id, Place: place, Act: Act{
 		Kind: of.kind, Side: Side(of.side), Size: decimal.NewFromInt(int64(of.size)),
 		Percent: decimal.NewFromInt(int64(of.percent)), Sent: s.tick(),
 	}, Began: s.at(s.now)})

@@ -20,8 +20,8 @@ func TestABaselineIsNotCarriedOverTheEndOfAnAccount(t *testing.T) {
 		k := Trades{}
 		k.Take(nil, began, 20)
 		trail := Trail{Base: &Point{Status: "ACTIVE"}}
-		trail.Add(Booked{ID: "buy", Began: began, Heard: began, Act: Act{Kind: Entry, Side: Long, Size: num("1"), Sent: 1, Ended: 2, Ran: true, After: opt("1")}})
-		trail.Add(Booked{ID: "lost", Began: began, Act: Act{Kind: Close, Percent: num("100"), Sent: 3, Ended: 4}})
+		trail.Add(Own{ID: "buy", Began: began, Heard: began, Act: Act{Kind: Entry, Side: Long, Size: num("1"), Sent: 1, Ended: 2, Ran: true, After: opt("1")}})
+		trail.Add(Own{ID: "lost", Began: began, Act: Act{Kind: Close, Percent: num("100"), Sent: 3, Ended: 4}})
 		row := market(Long, "1")
 		row.Digest, row.Symbol = 1, "X"
 		k.Take([]Row{row}, began.Add(time.Minute), 20)
@@ -45,8 +45,8 @@ func TestAnAccountThatEndsBehindItsStatus(t *testing.T) {
 	k := Trades{}
 	k.Take(nil, began, 20)
 	trail := Trail{}
-	trail.Add(Booked{ID: "sell", Began: began, Heard: began, Act: Act{Kind: Entry, Side: Short, Size: num("2"), Sent: 1, Ended: 2, Ran: true, After: opt("-2")}})
-	trail.Add(Booked{ID: "lost", Began: began, Act: Act{Kind: Entry, Side: Short, Size: num("1"), Sent: 3, Ended: 4}})
+	trail.Add(Own{ID: "sell", Began: began, Heard: began, Act: Act{Kind: Entry, Side: Short, Size: num("2"), Sent: 1, Ended: 2, Ran: true, After: opt("-2")}})
+	trail.Add(Own{ID: "lost", Began: began, Act: Act{Kind: Entry, Side: Short, Size: num("1"), Sent: 3, Ended: 4}})
 	row := market(Short, "3")
 	row.Digest, row.Symbol = 1, "X"
 	k.Take([]Row{row}, began.Add(time.Minute), 20)
@@ -60,8 +60,8 @@ func TestAnAccountThatEndsBehindItsStatus(t *testing.T) {
 }
 
 // ran is an own order, with the places of its sending and its answer, and the position in that.
-func ran(side Side, size string, sent, ended int, after string) Booked {
-	return Booked{Act: Act{Kind: Entry, Side: side, Size: num(size), Sent: sent, Ended: ended, Ran: true, After: opt(after)}}
+func ran(side Side, size string, sent, ended int, after string) Own {
+	return Own{Act: Act{Kind: Entry, Side: side, Size: num(size), Sent: sent, Ended: ended, Ran: true, After: opt(after)}}
 }
 
 // in is a closed trade of a market.
@@ -73,43 +73,43 @@ func in(symbol string, r Row) Row {
 // The last answer whose course is certain becomes the baseline, at the place of its trade.
 func TestWhichAnswerBecomesTheBaseline(t *testing.T) {
 	read := time.UnixMilli(0)
-	bought, open := ran(Long, "1", 1, 2, "1"), Booked{Act: Act{Kind: Close, Percent: num("100"), Sent: 3}}
-	heard := func(b Booked, at time.Time) []Booked { b.Heard = at; return []Booked{b} }
-	sentAt := func(place int) []Booked { b := bought; b.Place = place; return []Booked{b} }
+	bought, open := ran(Long, "1", 1, 2, "1"), Own{Act: Act{Kind: Close, Percent: num("100"), Sent: 3}}
+	heard := func(b Own, at time.Time) []Own { b.Heard = at; return []Own{b} }
+	sentAt := func(place int) []Own { b := bought; b.Place = place; return []Own{b} }
 	point := func(size string, place int) *Point {
 		return &Point{Position: num(size), Place: place, Status: "ACTIVE"}
 	}
 	long := in("X", market(Long, "1"))
 	for name, c := range map[string]struct {
 		base   *Point
-		acts   []Booked
+		acts   []Own
 		trades Trades
 		rests  []Resting
 		status string // ACTIVE if empty
 		want   *Point
 		left   int // acts behind it
 	}{
-		"the only one":                        {base: point("0", 0), acts: []Booked{bought}, want: point("1", 0)},
-		"the newest":                          {base: point("0", 0), acts: []Booked{bought, ran(Long, "1", 3, 4, "2")}, want: point("2", 0)},
-		"the last before one that is open":    {base: point("0", 0), acts: []Booked{bought, open}, want: point("1", 0), left: 1},
-		"behind its trade":                    {base: point("2", 0), acts: []Booked{ran(Short, "1", 1, 2, "1")}, trades: Trades{Rows: []Row{long}}, want: point("1", 1)},
-		"behind two trades":                   {base: point("3", 0), acts: []Booked{ran(Short, "1", 1, 2, "2"), ran(Short, "1", 3, 4, "1")}, trades: Trades{Rows: []Row{long, long}}, want: point("1", 2)},
-		"behind its trade among others":       {base: point("2", 0), acts: []Booked{ran(Short, "1", 1, 2, "1")}, trades: Trades{Rows: []Row{in("Y", long), long, in("Y", long)}}, want: point("1", 2)},
-		"behind a trade of an unknown market": {base: point("2", 5), acts: []Booked{ran(Short, "1", 1, 2, "1")}, trades: Trades{First: 4, Rows: []Row{long, in("", long)}}, want: point("1", 6)},
-		"not beside another":                  {base: point("0", 0), acts: []Booked{ran(Long, "1", 1, 4, "2"), ran(Long, "1", 2, 3, "2")}, want: point("0", 0), left: 2},
-		"not behind one without an end":       {base: point("0", 0), acts: []Booked{{Act: Act{Kind: Close, Percent: num("100"), Sent: 1}, Unsure: true}, ran(Long, "1", 2, 3, "1")}, want: point("0", 0), left: 2},
+		"the only one":                        {base: point("0", 0), acts: []Own{bought}, want: point("1", 0)},
+		"the newest":                          {base: point("0", 0), acts: []Own{bought, ran(Long, "1", 3, 4, "2")}, want: point("2", 0)},
+		"the last before one that is open":    {base: point("0", 0), acts: []Own{bought, open}, want: point("1", 0), left: 1},
+		"behind its trade":                    {base: point("2", 0), acts: []Own{ran(Short, "1", 1, 2, "1")}, trades: Trades{Rows: []Row{long}}, want: point("1", 1)},
+		"behind two trades":                   {base: point("3", 0), acts: []Own{ran(Short, "1", 1, 2, "2"), ran(Short, "1", 3, 4, "1")}, trades: Trades{Rows: []Row{long, long}}, want: point("1", 2)},
+		"behind its trade among others":       {base: point("2", 0), acts: []Own{ran(Short, "1", 1, 2, "1")}, trades: Trades{Rows: []Row{in("Y", long), long, in("Y", long)}}, want: point("1", 2)},
+		"behind a trade of an unknown market": {base: point("2", 5), acts: []Own{ran(Short, "1", 1, 2, "1")}, trades: Trades{First: 4, Rows: []Row{long, in("", long)}}, want: point("1", 6)},
+		"not beside another":                  {base: point("0", 0), acts: []Own{ran(Long, "1", 1, 4, "2"), ran(Long, "1", 2, 3, "2")}, want: point("0", 0), left: 2},
+		"not behind one without an end":       {base: point("0", 0), acts: []Own{{Act: Act{Kind: Close, Percent: num("100"), Sent: 1}, Unsure: true}, ran(Long, "1", 2, 3, "1")}, want: point("0", 0), left: 2},
 		"heard a lag before the list":         {base: point("0", 0), acts: heard(bought, read.Add(-ledger.Lag)), want: point("1", 0)},
 		"not heard within a lag of the list":  {base: point("0", 0), acts: heard(bought, read.Add(1-ledger.Lag)), want: point("0", 0), left: 1},
 		"not within a lag that is longer":     {base: point("0", 0), acts: heard(bought, read.Add(-ledger.Lag)), trades: Trades{Lag: ledger.Lag + 1}, want: point("0", 0), left: 1},
-		"not with the status of an end":       {base: point("0", 0), acts: []Booked{bought}, status: "FAILED", want: point("0", 0), left: 1},
-		"not by a trade that is not readable": {base: point("0", 0), acts: []Booked{bought}, trades: Trades{Rows: []Row{{Symbol: "X"}}}, want: point("0", 0), left: 1},
-		"not with two places":                 {base: point("1", 0), acts: []Booked{ran(Long, "1", 1, 2, "2")}, trades: Trades{Rows: []Row{in("X", stopped(Long, "1"))}}, rests: []Resting{{Side: Long, Size: opt("1")}}, want: point("1", 0), left: 1},
-		"none, where no course leads to it":   {base: point("0", 0), acts: []Booked{ran(Long, "1", 1, 2, "5")}},
-		"the first":                           {acts: []Booked{bought}, want: point("1", 0)},
+		"not with the status of an end":       {base: point("0", 0), acts: []Own{bought}, status: "FAILED", want: point("0", 0), left: 1},
+		"not by a trade that is not readable": {base: point("0", 0), acts: []Own{bought}, trades: Trades{Rows: []Row{{Symbol: "X"}}}, want: point("0", 0), left: 1},
+		"not with two places":                 {base: point("1", 0), acts: []Own{ran(Long, "1", 1, 2, "2")}, trades: Trades{Rows: []Row{in("X", stopped(Long, "1"))}}, rests: []Resting{{Side: Long, Size: opt("1")}}, want: point("1", 0), left: 1},
+		"none, where no course leads to it":   {base: point("0", 0), acts: []Own{ran(Long, "1", 1, 2, "5")}},
+		"the first":                           {acts: []Own{bought}, want: point("1", 0)},
 		"the first, and the list goes on":     {acts: sentAt(1), trades: Trades{Rows: []Row{long}, Open: 1}, want: point("1", 1)},
 		"the first in a list that begins":     {acts: sentAt(1), trades: Trades{First: 1}, want: point("1", 1)},
 		"none before a list that begins":      {acts: sentAt(1), trades: Trades{First: 2}, left: 1},
-		"none where older trades are missing": {acts: []Booked{bought}, trades: Trades{Open: 1}, left: 1},
+		"none where older trades are missing": {acts: []Own{bought}, trades: Trades{Open: 1}, left: 1},
 		"none where no list was known":        {acts: sentAt(-1), left: 1},
 	} {
 		trail := Trail{Base: c.base, Acts: c.acts}
@@ -136,7 +136,7 @@ func TestWhatATrailSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		place    int
 		was, is  string // the status
-		beside   []Booked
+		beside   []Own
 		trades   Trades
 		position string
 		want     ledger.Outcome
@@ -154,10 +154,10 @@ func TestWhatATrailSays(t *testing.T) {
 		"its trade may have left the list":     {was: "ACTIVE", is: "ACTIVE", trades: Trades{Open: 1}, position: "0", why: BothFit},
 		"its trade cannot have left the list":  {was: "ACTIVE", is: "ACTIVE", position: "0", why: NothingFits},
 		"nor one behind the baseline":          {place: 1, was: "ACTIVE", is: "ACTIVE", trades: Trades{Rows: []Row{long}, Open: 1}, position: "0", why: NothingFits},
-		"another may not show yet":             {was: "ACTIVE", is: "ACTIVE", beside: []Booked{late}, position: "1", want: ledger.NotApplied, why: ReplayFits},
-		"another would show":                   {was: "ACTIVE", is: "ACTIVE", beside: []Booked{early}, position: "1", why: NothingFits},
+		"another may not show yet":             {was: "ACTIVE", is: "ACTIVE", beside: []Own{late}, position: "1", want: ledger.NotApplied, why: ReplayFits},
+		"another would show":                   {was: "ACTIVE", is: "ACTIVE", beside: []Own{early}, position: "1", why: NothingFits},
 	} {
-		trail := Trail{Base: &Point{Position: num("1"), Place: c.place, Status: c.was}, Acts: append(c.beside, Booked{ID: "lost", Act: Act{Kind: Close, Percent: num("100"), Sent: 3, Ended: 4}})}
+		trail := Trail{Base: &Point{Position: num("1"), Place: c.place, Status: c.was}, Acts: append(c.beside, Own{ID: "lost", Act: Act{Kind: Close, Percent: num("100"), Sent: 3, Ended: 4}})}
 		c.trades.Begun = read
 		r, asked, ok := trail.Replay("X", &c.trades, nil, c.is, "lost")
 		if !assert.True(t, ok, name) {
@@ -189,7 +189,7 @@ func TestWhatAListLeavesOfATrail(t *testing.T) {
 		"only the start, and it is behind": {OnlyStart, &Point{Place: 1}, false, -1},
 		"only the start, and none is":      {OnlyStart, nil, false, -1},
 	} {
-		trail := Trail{Base: c.base, Acts: []Booked{{ID: "open", Place: 1}}}
+		trail := Trail{Base: c.base, Acts: []Own{{ID: "open", Place: 1}}}
 		trail.Keep(c.reach)
 		assert.Equal(t, c.kept, trail.Base != nil, name)
 		assert.Equal(t, c.place, trail.Acts[0].Place, name)
@@ -206,7 +206,7 @@ func TestWhichTradesATrailNeeds(t *testing.T) {
 	}{{nil, nil, 9}, {base, nil, 5}, {base, []int{7, -1}, 5}, {base, []int{7, 3, 4}, 3}, {nil, []int{8}, 8}, {nil, []int{0}, 0}} {
 		trail := Trail{Base: c.base}
 		for _, p := range c.places {
-			trail.Acts = append(trail.Acts, Booked{Place: p})
+			trail.Acts = append(trail.Acts, Own{Place: p})
 		}
 		assert.Equal(t, c.want, trail.Needs(9), "%v", c.places)
 	}
@@ -214,7 +214,7 @@ func TestWhichTradesATrailNeeds(t *testing.T) {
 
 // A write that did nothing is taken out, and no other.
 func TestAWriteThatDidNothing(t *testing.T) {
-	trail := Trail{Acts: []Booked{{ID: "one"}, {ID: "two"}}}
+	trail := Trail{Acts: []Own{{ID: "one"}, {ID: "two"}}}
 	trail.Remove("two")
 	assert.Nil(t, trail.Find("two"))
 	assert.NotNil(t, trail.Find("one"))

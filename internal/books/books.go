@@ -165,7 +165,6 @@ type effect struct {
 	waits   bool          // it left something that can show in the lists of the whole account
 	own     accounting.Own
 	profit  decimal.NullDecimal // of a close, as answered
-	sent    time.Time           // zero if not known
 	unclear bool                // it is not known what it did
 }
 

@@ -94,7 +94,7 @@ func (b *book) enter(w *Write) (*accounting.Baseline, Note) {
 func (b *book) leave(w *Write, did *Did) {
 	b.SendEnded(mine, b.now)
 	if did != nil {
-		did.At = b.now
+		did.Own.Heard = b.now
 	}
 	b.Leave(w, did)
 }
@@ -120,7 +120,7 @@ func resting(id string) *Did {
 	return &Did{Own: accounting.Own{Act: accounting.Act{Kind: accounting.Limit, Side: accounting.Long, Size: decimal.NewFromInt(1), Ran: true}, WaitID: id}}
 }
 
-func unclear(from time.Time) *Did { return &Did{Unclear: true, ShownFrom: from} }
+func unclear(from time.Time) *Did { return &Did{ShownFrom: from, Own: accounting.Own{Unsure: true}} }
 
 // sizes are what others opened, by what a write has to know.
 func sizes(own []accounting.Own) (n []int64) {

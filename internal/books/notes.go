@@ -27,9 +27,9 @@ type Note struct {
 	// Trail is that of the write's symbol, in place of every one before, and Ended are
 	// those of its writes that have ended since: one that did not run has its id alone.
 	// NoTrail: the trail counts no longer, since writes are missing in it.
-	Trail   *Saved              `json:"trail,omitempty"`
-	Ended   []accounting.Booked `json:"ended,omitempty"`
-	NoTrail bool                `json:"noTrail,omitempty"`
+	Trail   *Saved           `json:"trail,omitempty"`
+	Ended   []accounting.Own `json:"ended,omitempty"`
+	NoTrail bool             `json:"noTrail,omitempty"`
 }
 
 // Add adds a later note.
@@ -139,7 +139,7 @@ func (a *account) lostTrails(w *Write, notes []note) []note {
 }
 
 // notesOf are the notes for the journals of those beside a write.
-func (a *account) notesOf(w *Write, did *Did, ended accounting.Booked) (notes []note) {
+func (a *account) notesOf(w *Write, did *Did, ended accounting.Own) (notes []note) {
 	for p := range a.placesOf(w) {
 		for _, other := range p.unaware {
 			if !other.company && other.journaled {
@@ -151,9 +151,9 @@ func (a *account) notesOf(w *Write, did *Did, ended accounting.Booked) (notes []
 		for _, other := range p.detailed {
 			known := func(n note) bool { return n.of == other }
 			if other.journaled && other.Note != nil && !slices.ContainsFunc(notes, known) {
-				n := Note{Own: []accounting.Own{did.Own}, NoBaseline: did.Unclear}
+				n := Note{Own: []accounting.Own{did.Own}, NoBaseline: did.unclear()}
 				if ended.ID != "" {
-					n.Ended = []accounting.Booked{ended}
+					n.Ended = []accounting.Own{ended}
 				}
 				notes = append(notes, note{other, n})
 			}
@@ -164,7 +164,7 @@ func (a *account) notesOf(w *Write, did *Did, ended accounting.Booked) (notes []
 
 // endedBeside are the notes for the journals of those beside a write that did nothing, as
 // far as is known.
-func (a *account) endedBeside(w *Write, ended accounting.Booked) (notes []note) {
+func (a *account) endedBeside(w *Write, ended accounting.Own) (notes []note) {
 	for p := range a.placesOf(w) {
 		for _, other := range p.unaware {
 			if !ended.Unsure || !other.Declared || other.company {
@@ -177,7 +177,7 @@ func (a *account) endedBeside(w *Write, ended accounting.Booked) (notes []note) 
 		for _, other := range p.detailed {
 			known := func(n note) bool { return n.of == other }
 			if other.journaled && other.Note != nil && other.Declared && !slices.ContainsFunc(notes, known) {
-				notes = append(notes, note{other, Note{Ended: []accounting.Booked{ended}}})
+				notes = append(notes, note{other, Note{Ended: []accounting.Own{ended}}})
 			}
 		}
 	}

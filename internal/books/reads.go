@@ -177,7 +177,7 @@ func (b *Books) learn(a *account, fresh []accounting.Row) {
 	}
 	for i := range a.effects {
 		e := &a.effects[i]
-		if e.number < a.rowsShow || e.sent.IsZero() || !e.profit.Valid {
+		if e.number < a.rowsShow || e.own.Began.IsZero() || !e.profit.Valid {
 			continue
 		}
 		other := func(o effect) bool { return o.number >= a.rowsShow && o.number != e.number && o.place == e.place }
@@ -187,7 +187,7 @@ func (b *Books) learn(a *account, fresh []accounting.Row) {
 			continue
 		}
 		if r := &fresh[at]; r.GrossPnL.Valid && r.GrossPnL.Decimal.Sub(e.profit.Decimal).Abs().LessThanOrEqual(cent) {
-			b.Closed(r.ClosedAt, e.sent, e.own.Last)
+			b.Closed(r.ClosedAt, e.own.Began, e.own.Heard)
 		}
 	}
 }

@@ -53,8 +53,8 @@ func TestTheTradeOfAnOwnClose(t *testing.T) {
 				b.Enter(w)
 				sent := b.now
 				b.pass(time.Second)
-				own := accounting.Own{Act: accounting.Act{Kind: accounting.Close, Ran: true}, Last: b.now}
-				b.Leave(w, &Did{Own: own, Profit: decimal.NewNullDecimal(decimal.NewFromInt(5)), At: b.now, Sent: sent})
+				own := accounting.Own{Act: accounting.Act{Kind: accounting.Close, Ran: true}, Began: sent, Heard: b.now}
+				b.Leave(w, &Did{Own: own, Profit: decimal.NewNullDecimal(decimal.NewFromInt(5))})
 			}
 			b.pass(time.Minute)
 			for range 2 { // the second list shows nothing new

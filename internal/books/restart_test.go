@@ -205,7 +205,7 @@ func TestWhatARunHandsOver(t *testing.T) {
 		"an order is in doubt":          {do: func(b *book) { w := begins(b); b.SendEnded(mine, b.now); b.Doubt(w) }, none: true},
 		"another is under way":          {do: func(b *book) { b.leave(begins(b), after(5, 5)); b.enter(b.order("ETH")) }, none: true},
 		"somebody else trades it":       {do: func(b *book) { b.leave(begins(b), after(5, 5)); b.of[mine].others = "a sign" }, none: true},
-		"a refusal that may not be one": {do: func(b *book) { b.leave(begins(b), &Did{Refused: true}) }, none: true},
+		"a refusal that may not be one": {do: func(b *book) { b.leave(begins(b), &Did{Own: accounting.Own{Unsure: true}}) }, none: true},
 		"it was reset":                  {do: func(b *book) { b.leave(begins(b), after(5, 5)); b.Reset(mine) }, none: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -297,8 +297,8 @@ func TestARestartGoesOnWithTheOrderOfWrites(t *testing.T) {
 	require.Equal(t, 1, early.sent)
 	left := b.order("BTC")
 	left.ID, left.Declared, left.Asked = "left", true, asked
-	trail := &Saved{Trail: accounting.Trail{Base: &accounting.Point{At: 6}, Acts: []accounting.Booked{{ID: "left", Act: accounting.Act{Sent: 7}}}}}
-	b.Restore(Left{left, nil, Note{Sent: 7, Trail: trail, Ended: []accounting.Booked{
+	trail := &Saved{Trail: accounting.Trail{Base: &accounting.Point{At: 6}, Acts: []accounting.Own{{ID: "left", Act: accounting.Act{Sent: 7}}}}}
+	b.Restore(Left{left, nil, Note{Sent: 7, Trail: trail, Ended: []accounting.Own{
 		{ID: "shown", Act: accounting.Act{Sent: 5, Ended: 6, Ran: true}},
 		{ID: "beside", Act: accounting.Act{Sent: 8, Ended: 9, Ran: true}},
 	}}})
@@ -332,7 +332,7 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 				return w
 			}
 			settled, later := of("settled"), of("later")
-			trail := &Saved{Trail: accounting.Trail{Base: &accounting.Point{At: row.at}, Acts: []accounting.Booked{{ID: "later", Act: accounting.Act{Sent: 6}}}}}
+			trail := &Saved{Trail: accounting.Trail{Base: &accounting.Point{At: row.at}, Acts: []accounting.Own{{ID: "later", Act: accounting.Act{Sent: 6}}}}}
 			b.Restore(Left{settled, nil, Note{Sent: 5, Settled: true, NoTrail: true}}, Left{later, nil, Note{Sent: 6, Trail: trail}})
 			_, ok := b.Course(later, true, "ACTIVE")
 			require.True(t, ok)

@@ -242,7 +242,7 @@ func (of *trail) left(l *Left, t *trails, began time.Time) {
 	case own == nil && settled && (of.Base == nil || of.Base.Shows(l.Note.Sent)):
 		return
 	case own == nil:
-		of.Add(accounting.Booked{ID: l.ID, Act: l.Asked.Act(), Place: -1})
+		of.Add(accounting.Own{ID: l.ID, Act: l.Asked.Act(), Place: -1})
 		if own = of.Find(l.ID); own == nil { // there are too many
 			if settled {
 				of.Ended(true)
@@ -259,7 +259,7 @@ func (of *trail) left(l *Left, t *trails, began time.Time) {
 
 // sort puts the writes into the order in which they were sent.
 func (of *trail) sort() {
-	slices.SortStableFunc(of.Acts, func(a, b accounting.Booked) int { return cmp.Compare(a.Sent, b.Sent) })
+	slices.SortStableFunc(of.Acts, func(a, b accounting.Own) int { return cmp.Compare(a.Sent, b.Sent) })
 }
 
 // goOnBeside takes over what ended beside a write.
@@ -318,11 +318,11 @@ func (of *trail) adopt(s *Saved, began time.Time) {
 			b.Heard = began
 		}
 	}
-	of.Acts = append(of.Acts, slices.DeleteFunc(begun, func(b accounting.Booked) bool { return s.Find(b.ID) != nil })...)
+	of.Acts = append(of.Acts, slices.DeleteFunc(begun, func(b accounting.Own) bool { return s.Find(b.ID) != nil })...)
 }
 
 // end notes how a write of an earlier run ended.
-func (of *trail) end(b accounting.Booked, began time.Time) {
+func (of *trail) end(b accounting.Own, began time.Time) {
 	own := of.Find(b.ID)
 	switch {
 	case own == nil && (of.Base != nil && of.Base.Shows(b.Sent) || !b.Ran && !b.Unsure):

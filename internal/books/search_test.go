@@ -108,7 +108,7 @@ func (w *world) leaveLost(l *lost, ran bool, from time.Time) {
 		w.leaves(l.Write, nil)
 		return
 	}
-	w.leaves(l.Write, &Did{Unclear: true, Ran: true, ShownFrom: from, Own: accounting.Own{Last: time.Now()}})
+	w.leaves(l.Write, &Did{ShownFrom: from, Own: accounting.Own{Act: accounting.Act{Ran: true}, Heard: time.Now()}})
 }
 
 // verdict is what the driver makes of a course.

@@ -317,7 +317,7 @@ func (w *world) write(kind int) {
 	defer func() { w.deep-- }()
 	isLost := kind != aLimit && w.dice.IntN(4) == 0
 	ran := !isLost || w.dice.IntN(2) == 0
-	did := &Did{Sent: sent, Own: accounting.Own{Act: b.Asked.Act()}}
+	did := &Did{Own: accounting.Own{Act: b.Asked.Act(), Began: sent}}
 	did.Own.Ran = true
 	w.say("%s: %v %s, lost %t", b.ID, b.Asked.Act(), map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
 	switch {
@@ -355,11 +355,11 @@ func (w *world) write(kind int) {
 	}
 	switch {
 	case kind != aLimit && w.dice.IntN(20) == 0: // something in front says so, after the work or before
-		did = &Did{Refused: true}
+		did = &Did{Own: accounting.Own{Unsure: true}}
 	case !ran:
 		did = nil
 	default:
-		did.At, did.Own.Last = now, now
+		did.Own.Heard = now
 	}
 	w.leaves(b, did)
 }

@@ -49,10 +49,10 @@ func (b *Books) Settle(w *Write, s *Shown) (settled bool) {
 		if settled = a.settle(w, &of.Trail, s); !settled {
 			return nil
 		}
-		did := &Did{Unclear: true, ShownFrom: s.Begun, Own: accounting.Own{Last: s.Begun}}
+		did := &Did{ShownFrom: s.Begun, Own: accounting.Own{Unsure: true, Heard: s.Begun}}
 		a.leave(w)
 		a.unclear(w, did)
-		return a.notesOf(w, did, accounting.Booked{})
+		return a.notesOf(w, did, accounting.Own{})
 	})
 	return settled
 }

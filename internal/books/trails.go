@@ -119,7 +119,7 @@ func (a *account) lacksBase(symbol string) bool {
 
 // sure reports whether a symbol has a baseline that counts for certain.
 func (of *trail) sure() bool {
-	return of.Base != nil && !slices.ContainsFunc(of.Acts, func(b accounting.Booked) bool { return b.Unsure })
+	return of.Base != nil && !slices.ContainsFunc(of.Acts, func(b accounting.Own) bool { return b.Unsure })
 }
 
 // trails are what is known of an account's symbols from one baseline to the next. Each is
@@ -197,7 +197,7 @@ func (a *account) enterTrail(w *Write) {
 		t.waits(Waiting{ID: w.ID, Symbol: symbol, Side: w.Asked.Side})
 		return
 	}
-	b := accounting.Booked{ID: w.ID, Act: w.Asked.Act(), Place: -1, Began: time.Now()}
+	b := accounting.Own{ID: w.ID, Act: w.Asked.Act(), Place: -1, Began: time.Now()}
 	if t.trades.Known {
 		b.Place = t.trades.End()
 	}
@@ -207,7 +207,7 @@ func (a *account) enterTrail(w *Write) {
 
 // leaveTrail notes what a write came to, and returns it; without an id if there is no
 // baseline any more.
-func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
+func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Own) {
 	if !a.trailed {
 		a.trails.left = slices.DeleteFunc(a.trails.left, func(l Left) bool { return l.Write == w })
 		return ended
@@ -227,22 +227,22 @@ func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Booked) {
 	case b == nil:
 		return ended
 	case did == nil:
-		ended = accounting.Booked{ID: w.ID}
+		ended = accounting.Own{ID: w.ID}
 		of.Remove(w.ID)
 		return ended
 	}
 	t.since++
 	b.Heard = now
 	b.Ended = w.over
-	if did.Refused || did.Unclear && !did.Ran {
+	if did.Own.Unsure {
 		ended = *b
 		ended.Unsure = true
-		if of.Unsure(b); did.Unclear { // a person may know more than is written down
+		if of.Unsure(b); did.unclear() { // a person may know more than is written down
 			of.Drop()
 		}
 		return ended
 	}
-	if b.Ran = true; !did.Unclear {
+	if b.Ran = true; !did.unclear() {
 		b.Act = did.Own.Act
 	}
 	return *b
@@ -351,7 +351,7 @@ func (t *trails) waits(o Waiting) {
 
 // waitedFor notes what became of a write that may have left something that waits.
 func (t *trails) waitedFor(w *Write, did *Did) {
-	if did != nil && did.Refused { // what waits shows whether it did
+	if did != nil && did.refused() { // what waits shows whether it did
 		return
 	}
 	t.waited = slices.DeleteFunc(t.waited, func(o waited) bool {
@@ -402,7 +402,7 @@ func (t *trails) forgetGone(by time.Time) {
 type Course struct {
 	accounting.Replay
 	Asked int // the write among its acts
-	acts  []accounting.Booked
+	acts  []accounting.Own
 	rows  accounting.Trades
 }
 

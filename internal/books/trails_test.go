@@ -91,7 +91,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	b.Declare(declared)
 	b.look("ACTIVE")
 	var notes []Note
-	b.Leave(b.lost("refused before"), &Did{Refused: true})
+	b.Leave(b.lost("refused before"), &Did{Own: accounting.Own{Unsure: true}})
 	lost := b.order("BTC")
 	lost.ID, lost.Declared, lost.Asked = "lost", true, asked
 	lost.Note = func(n Note) { notes = append(notes, n) }
@@ -101,7 +101,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	require.NoError(t, err)
 	b.Doubt(lost)
 	beside := b.lost("refused beside")
-	b.Leave(beside, &Did{Refused: true})
+	b.Leave(beside, &Did{Own: accounting.Own{Unsure: true}})
 	b.Leave(b.lost("did not run"), nil)
 
 	judge := func(b *book, w *Write, size int64) (ledger.Outcome, accounting.Reason) {
@@ -242,7 +242,7 @@ func TestTheRowsThatAJournalHas(t *testing.T) {
 	assert.True(t, next.goOn(s, b.now))
 	assert.Equal(t, -1, next.place, "of a list of this process")
 	late := &trail{}
-	late.end(accounting.Booked{ID: "w_1", Act: accounting.Act{Ran: true}, Place: 5}, b.now)
+	late.end(accounting.Own{ID: "w_1", Act: accounting.Act{Ran: true}, Place: 5}, b.now)
 	assert.Equal(t, -1, late.Find("w_1").Place)
 }
 
@@ -266,7 +266,7 @@ func TestStill(t *testing.T) {
 		"reads are further behind": {heard: ledger.Lag, lag: 2 * ledger.Lag},
 		"an answer as long before": {heard: 2 * ledger.Lag, lag: 2 * ledger.Lag, want: true},
 	} {
-		c := Course{acts: []accounting.Booked{{Heard: origin.Add(-row.heard)}}, rows: accounting.Trades{Rows: row.known, Lag: row.lag}}
+		c := Course{acts: []accounting.Own{{Heard: origin.Add(-row.heard)}}, rows: accounting.Trades{Rows: row.known, Lag: row.lag}}
 		assert.Equal(t, row.want, c.Still(origin, decimal.Zero, row.list), name)
 	}
 }
@@ -293,7 +293,7 @@ func TestWhatMayHaveTraded(t *testing.T) {
 		"it waits under its id":     {&Did{Own: accounting.Own{Act: accounting.Act{Kind: accounting.Limit}, WaitID: "ord_1"}}, []string{"ord_1"}},
 		"it waits, under no id":     {&Did{Own: accounting.Own{Act: accounting.Act{Kind: accounting.Limit}}}, []string{"w_1"}},
 		"it traded, and waits not":  {&Did{Own: accounting.Own{}}, nil},
-		"a refusal settles nothing": {&Did{Refused: true}, []string{"w_1"}},
+		"a refusal settles nothing": {&Did{Own: accounting.Own{Unsure: true}}, []string{"w_1"}},
 	} {
 		of := &trails{waited: []waited{{Waiting: Waiting{ID: "w_1"}}}}
 		of.waitedFor(w, row.did)
@@ -322,7 +322,7 @@ func TestWhatMayHaveTraded(t *testing.T) {
 		"when it was gone":              {origin, trail{}, 0},
 		"a baseline from before":        {origin, trail{Trail: accounting.Trail{Base: &accounting.Point{}, From: origin.Add(-1)}}, 1},
 		"a baseline since":              {origin, trail{Trail: accounting.Trail{Base: &accounting.Point{}, From: origin}}, 0},
-		"an answer that may become one": {origin, trail{Trail: accounting.Trail{Acts: []accounting.Booked{{Began: origin.Add(-1)}}}}, 1},
+		"an answer that may become one": {origin, trail{Trail: accounting.Trail{Acts: []accounting.Own{{Began: origin.Add(-1)}}}}, 1},
 	} {
 		left := &trails{waited: []waited{{Waiting: Waiting{ID: "ord_1"}, gone: origin}}, of: map[string]*trail{"BTC": &row.of}}
 		left.forgetGone(row.by)

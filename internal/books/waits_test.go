@@ -95,7 +95,7 @@ func TestWhatWaitsInATrail(t *testing.T) {
 	require.Len(t, of.waited, 1)
 	assert.Equal(t, size, of.waited[0].Size, "the first that says a size")
 
-	of.waitedFor(w, &Did{Refused: true})
+	of.waitedFor(w, &Did{Own: accounting.Own{Unsure: true}})
 	require.Len(t, of.waited, 1, "what waits shows whether a refusal is true")
 	of.waitedFor(w, &Did{Own: accounting.Own{Act: accounting.Act{Kind: accounting.Limit, Side: accounting.Long, Size: size.Decimal}, WaitID: "ord_1"}})
 	require.Len(t, of.waited, 1)

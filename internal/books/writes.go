@@ -346,25 +346,22 @@ func (b *Books) Wants(w *Write) bool {
 
 // Did is what a write that has ended did.
 type Did struct {
-	// Own is what its answer says that it traded. Its places the books know.
+	// Own is what its answer says that it traded: it ran. Or it is unsure: its answer is a refusal, which the
+	// trail of a declared account alone does not take for certain, or nobody knows. Its places the books know.
 	Own accounting.Own
 	// After is the position after it, at the time of its answer; nil if that does not say
 	// one.
 	After *accounting.Position
-	At    time.Time
-	// Sent is when it was sent first; zero if not known.
-	Sent time.Time
 	// Profit is the result of a close, before fees; not valid if not known.
 	Profit decimal.NullDecimal
-	// Unclear: it ran, as Ran says, or may have, and nobody knows what it did. Reads begun from
-	// ShownFrom on show it.
-	Unclear   bool
-	Ran       bool
+	// ShownFrom: nobody knows what it did, and reads begun from then on show it; zero where its answer says
+	// what.
 	ShownFrom time.Time
-	// Refused: its answer is a refusal, which the trail of a declared account alone does not
-	// take for certain. Nothing else is set.
-	Refused bool
 }
+
+func (d *Did) unclear() bool { return !d.ShownFrom.IsZero() }
+
+func (d *Did) refused() bool { return d.Own.Unsure && !d.unclear() }
 
 // Leave takes out a write that has ended; did is nil if it did nothing, or nobody has to
 // know what. The journals of the writes beside it know of it when Leave returns, so that
@@ -382,11 +379,11 @@ func (b *Books) Leave(w *Write, did *Did) {
 		}
 		ended := a.leaveTrail(w, did)
 		switch {
-		case ended.ID == "" && (did == nil || did.Refused):
+		case ended.ID == "" && (did == nil || did.refused()):
 			return nil
-		case did == nil, did.Refused:
+		case did == nil, did.refused():
 			return a.endedBeside(w, ended)
-		case did.Unclear:
+		case did.unclear():
 			a.unclear(w, did)
 		default:
 			a.did(w, did, alone)
@@ -435,13 +432,13 @@ func (a *account) did(w *Write, did *Did, alone bool) {
 		a.addWaiting(&did.Own)
 	}
 	if a.known() || len(a.open) > 0 {
-		a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own, profit: did.Profit, sent: did.Sent})
+		a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own, profit: did.Profit})
 	}
 	if did.After != nil && alone {
 		if a.positions == nil {
 			a.positions = make(map[string]position)
 		}
-		a.positions[w.Places[0].Symbol] = position{Position: *did.After, at: did.At, exact: true, shows: a.next}
+		a.positions[w.Places[0].Symbol] = position{Position: *did.After, at: did.Own.Heard, exact: true, shows: a.next}
 	}
 }
 

@@ -64,7 +64,7 @@ func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
 	case !w.books.Wants(&w.booked):
 		return nil
 	case f.Outcome == ledger.NotApplied && f.Evidence == ByAnswer && last != nil && !last.Replayed && general(last.Code):
-		return &books.Did{Refused: true} // maybe by something in front, after the work
+		return &books.Did{Own: accounting.Own{Unsure: true}} // maybe by something in front, after the work
 	case f.Outcome == ledger.NotApplied:
 		return nil
 	}
@@ -94,7 +94,8 @@ func general(code string) bool {
 // then show it.
 func (d *Driver) unclear(w *Write, f Final) *books.Did {
 	now := time.Now()
-	did := &books.Did{Unclear: true, Ran: f.Outcome == ledger.Applied, ShownFrom: now, Own: accounting.Own{Last: now}}
+	did := &books.Did{ShownFrom: now, Own: accounting.Own{Unsure: f.Outcome != ledger.Applied, Heard: now}}
+	did.Own.Ran = !did.Own.Unsure
 	if looks := w.known().looks; w.by == ByAccounting && len(looks) > 0 {
 		did.ShownFrom = looks[len(looks)-1].At // which shows it
 	}

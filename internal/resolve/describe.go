@@ -56,7 +56,7 @@ func (w *Described) add(r *record, quote func(string) string) {
 		w.Events = append(w.Events, Event{r.Fact.At.Wall, factText(r.Fact, quote)})
 	case r.Beside != nil:
 		for i := range r.Beside.Own {
-			w.Events = append(w.Events, Event{r.Beside.Own[i].Last, "another write of the program in the market ended"})
+			w.Events = append(w.Events, Event{r.Beside.Own[i].Heard, "another write of the program in the market ended"})
 		}
 	case r.End != nil:
 		w.End = r.End

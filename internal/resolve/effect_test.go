@@ -115,7 +115,7 @@ func TestWhatASuccessDid(t *testing.T) {
 				assert.Equal(t, got.after, did.After.Size.String())
 			}
 			assert.Equal(t, row.want, got)
-			assert.Equal(t, now, did.At)
+			assert.Equal(t, now, did.Own.Heard)
 			assert.True(t, own.Ran)
 			assert.Equal(t, w.asked().Kind, own.Kind)
 		})
@@ -185,9 +185,9 @@ func TestWhatALookShowsTheBooks(t *testing.T) {
 			w := newWrite(d, "w_1", order)
 			w.by, w.inquiry = by, &inquiry{looks: []*Look{{At: time.Now()}, {At: looked}}}
 			did := d.unclear(w, Final{Outcome: ledger.Applied})
-			assert.True(t, did.Unclear)
+			assert.False(t, did.ShownFrom.IsZero())
 			assert.Equal(t, want, did.ShownFrom, "%s", by)
-			assert.Equal(t, time.Now(), did.Own.Last)
+			assert.Equal(t, time.Now(), did.Own.Heard)
 			w.inquiry = nil
 			assert.Equal(t, time.Now(), d.unclear(w, Final{Outcome: ledger.Applied}).ShownFrom)
 		}
@@ -216,7 +216,7 @@ func TestARefusalThatIsNotTheServices(t *testing.T) {
 		by       Evidence
 		want     *books.Did
 	}{
-		"a general code":               {code: "conflict", by: ByAnswer, want: &books.Did{Refused: true}},
+		"a general code":               {code: "conflict", by: ByAnswer, want: &books.Did{Own: accounting.Own{Unsure: true}}},
 		"one that the service repeats": {code: "conflict", replayed: true, by: ByReplay},
 		"what the service alone knows": {code: "no_position", by: ByAnswer},
 		"by what the account shows":    {code: "conflict", by: ByAccounting},

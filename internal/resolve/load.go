@@ -185,7 +185,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 		base = nil
 	}
 	for i := range beside.Own {
-		beside.Own[i].Last = time.Now() // when it ended, the clocks of this process do not know
+		beside.Own[i].Heard = time.Now() // when it ended, the clocks of this process do not know
 	}
 	return leftWrite{w, base, beside}, nil
 }

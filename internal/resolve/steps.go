@@ -507,7 +507,7 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 
 // isBehind reports whether a look may not show an own write yet that trades.
 func isBehind(began time.Time, own []accounting.Own, lag time.Duration) bool {
-	return slices.ContainsFunc(own, func(o accounting.Own) bool { return !o.Waits() && began.Before(o.Last.Add(lag)) })
+	return slices.ContainsFunc(own, func(o accounting.Own) bool { return !o.Waits() && began.Before(o.Heard.Add(lag)) })
 }
 
 // sendOnce sends a fence, or a request like one.
