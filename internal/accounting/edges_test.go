@@ -91,6 +91,12 @@ func TestWhereAVerdictTurns(t *testing.T) {
 	rests := Own{Act: Act{Kind: Limit, Side: Long, Size: num("0.5")}}
 	run := Own{Act: Act{Kind: Pro}}
 	sells := Own{Act: Act{Kind: Limit, Side: Short, Size: num("0.5")}}
+	sold := func(sent, ended int) func(*Facts) { // beside one that was sent at 10, and over at 20
+		return func(f *Facts) {
+			by(Own{Act: Act{Kind: Entry, Side: Short, Size: num("1"), Sent: sent, Ended: ended}})(f)
+			f.Sent, f.Over, f.Exclusive = 10, 20, false
+		}
+	}
 	older := func(n, kept int, timed bool) func(*Facts) { // n trades, of which the baseline had the last
 		rows := make([]Row, n)
 		for i := range rows {
@@ -158,6 +164,10 @@ func TestWhereAVerdictTurns(t *testing.T) {
 		"bought beside an own order":                   {edge(Entry, holding("0", "2"), by(Own{Act: Act{Kind: Entry, Side: Long, Size: num("1")}})), ReplayFits, ledger.Applied},
 		"turned beside an own order":                   {edge(Entry, holding("-0.4", "1.6"), closedRows(traded(Short, "0.4", Market)), by(Own{Act: Act{Kind: Entry, Side: Long, Size: num("1")}})), ReplayFits, ledger.Applied},
 		"reduced":                                      {edge(ReduceOnly, func(f *Facts) { f.Write.Side, f.Write.Size = Short, num("0.5") }, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), ReplayFits, ledger.Applied},
+		"sold before it, and what closed was long":     {edge(Entry, closedRows(traded(Long, "1", Market)), sold(1, 5)), NoTrace, ledger.NotApplied},
+		"sold beside it, and what closed was long":     {edge(Entry, closedRows(traded(Long, "1", Market)), sold(1, 15)), NotExclusive, ledger.Unknown},
+		"sold after it, and what closed was short":     {edge(Entry, closedRows(traded(Short, "1", Market)), sold(25, 30)), NoTrace, ledger.NotApplied},
+		"sold beside it, and what closed was short":    {edge(Entry, closedRows(traded(Short, "1", Market)), sold(15, 30)), NotExclusive, ledger.Unknown},
 		"half closed":                                  {edge(Close, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), ReplayFits, ledger.Applied},
 		"closed by a share within 2 percent of it":     {edge(Close, holding("1", "0.49"), closedRows(traded(Long, "0.51", Market))), ReplayFits, ledger.Applied},
 		"closed by more than the share":                {edge(Close, holding("1", "0.48"), closedRows(traded(Long, "0.52", Market))), NothingFits, ledger.Unknown},

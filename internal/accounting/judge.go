@@ -128,7 +128,10 @@ const (
 func (j *judge) replay() (r Replay, why Reason) {
 	r = Replay{
 		From: j.Base.Position.Size, To: decimal.NewNullDecimal(j.Look.Position.Size),
-		Part: true, Shrunk: j.Base.RowsNewer, Halted: !j.sameStatus(), Stranger: j.stranger,
+		Part: true, Shrunk: j.Base.RowsNewer, Halted: !j.sameStatus(),
+	}
+	if j.stranger { // as an order that never ends; what he closes he closes as where flips net
+		r.Resting = append(r.Resting, Resting{})
 	}
 	rows, complete := j.newRows()
 	if !complete {
@@ -151,7 +154,7 @@ func (j *judge) replay() (r Replay, why Reason) {
 			r.Resting = append(r.Resting, Resting{Side: o.Side, Size: o.Bound()})
 		case j.unknown, o.InPosition && o.InRows: // the position that it begins at is of after it, or any
 		case o.Kind == 0:
-			r.Stranger = true
+			r.Resting = append(r.Resting, Resting{})
 		default:
 			a := o.Act
 			if o.InPosition {

@@ -214,7 +214,7 @@ func (s *replaying) byItself(from state) {
 	}
 	if left := next.left(-from.pos.side); *left > 0 && from.pos.side != NoSide {
 		lo, hi := size, unbounded
-		if s.fullFlip && !s.stranger { // who may close a part
+		if s.fullFlip {
 			hi = size
 		} else if size > *left {
 			return

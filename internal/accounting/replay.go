@@ -70,8 +70,6 @@ type Replay struct {
 	Resting []Resting
 	// Part: of the order that is asked about no more than nine tenths need be filled.
 	Part bool
-	// Stranger: somebody may have traded anything at any moment, and closed a part.
-	Stranger bool
 	// Exp is a decimal place that sizes of the market are known to have.
 	Exp int32
 	// Halted: the account's status is another than at the baseline.
@@ -163,7 +161,6 @@ type replaying struct {
 	halts, rests bool
 	unknown      bool // where it begins
 	shrunk       bool // or something has closed a part of that
-	stranger     bool
 	to           int64
 	ends         bool   // at to
 	must         uint64 // the acts that ran, and whose rows show

@@ -192,3 +192,15 @@ func TestActsThatCannotBeRead(t *testing.T) {
 		assert.Equal(t, Finding{Place: -1, Failed: RowUnreadable}, r.Of(0, NoAct), name)
 	}
 }
+
+// An order that was answered before another was sent has run first, also where its own row need not show yet.
+func TestAnAnswerThatIsLate(t *testing.T) {
+	r := Replay{Rows: []Row{market(Long, "1")}, To: decimal.NewNullDecimal(decimal.Zero), Acts: []Act{
+		{Kind: Entry, Side: Long, Size: num("1"), Sent: 1, Ended: 2, Ran: true},
+		{Kind: Entry, Side: Short, Size: num("1"), Sent: 3, Ended: 4, Ran: true, Late: true},
+		{Kind: Entry, Side: Short, Size: num("1"), Sent: 5, Ended: 6},
+	}}
+	assert.Equal(t, Finding{Without: true, Place: -1}, r.Of(2, NoAct))
+	r.Acts[1].Ended = 5
+	assert.Equal(t, Finding{With: true, Without: true, Place: -1}, r.Of(2, NoAct), "it may run behind what was asked about")
+}

@@ -48,9 +48,6 @@ func (s *replaying) take(r *Replay) Reason {
 		s.acts[s.asked].part = s.acts[s.asked].size / 10
 	}
 	s.takeResting(r.Resting, u)
-	if s.stranger = r.Stranger; s.stranger {
-		s.rests, s.first.buys, s.first.sells = true, unbounded, unbounded
-	}
 	s.unknown, s.shrunk = r.Unknown, r.Shrunk
 	from := u.of(r.From.Abs())
 	s.first.pos = span{side: Side(r.From.Sign()), lo: from, hi: from}

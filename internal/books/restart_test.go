@@ -301,16 +301,16 @@ func TestARestartGoesOnWithTheOrderOfWrites(t *testing.T) {
 	b.Restore(Left{left, nil, Note{Sent: 7, Trail: trail, Ended: []accounting.Own{
 		{ID: "shown", Act: accounting.Act{Sent: 5, Ended: 6, Ran: true}},
 		{ID: "beside", Act: accounting.Act{Sent: 8, Ended: 9, Ran: true}},
-	}}})
+	}, Own: []accounting.Own{{Act: accounting.Act{Kind: accounting.Limit, Sent: 10, Ended: 11}, Read: true}}}})
 	a.goOn()
 	var ids []string
 	for _, act := range a.trails.trail("BTC").Acts {
 		ids = append(ids, act.ID)
 	}
 	assert.Equal(t, []string{"left", "beside", "early"}, ids, "what the baseline shows is not there twice")
-	assert.Equal(t, 10, early.sent)
-	assert.Equal(t, 10, a.trails.trail("BTC").Find("early").Sent)
-	assert.Equal(t, 11, b.lost("next").sent)
+	assert.Equal(t, 12, early.sent, "the last of them ended at 11")
+	assert.Equal(t, 12, a.trails.trail("BTC").Find("early").Sent)
+	assert.Equal(t, 13, b.lost("next").sent)
 }
 
 // A write that an earlier run has settled is over: it hides nothing, and counts as one that may have

@@ -157,8 +157,8 @@ func (n *Note) last() int {
 	if n.Trail != nil {
 		last = max(last, n.Trail.last())
 	}
-	for i := range n.Ended {
-		last = max(last, n.Ended[i].Sent, n.Ended[i].Ended)
+	for _, o := range slices.Concat(n.Own, n.Ended) {
+		last = max(last, o.Sent, o.Ended)
 	}
 	return last
 }
