@@ -23,7 +23,6 @@ type decisions struct {
 	intents      atomic.Uint64 // counts its writes
 	exclusive    []AccountID
 	exclusiveAll bool
-	withoutProbe bool
 	sharedIDs    bool
 }
 
@@ -185,7 +184,7 @@ func (d *decisions) terms(r *request) ledger.Terms {
 		Exclusive:     d.isExclusive(r.account),
 		TTL:           r.opts.ttlOf(r.entry),
 		Attempt:       r.opts.attemptTimeout,
-		NoProbe:       d.withoutProbe,
+		NoProbe:       r.opts.withoutProbe,
 		Without:       d.relies.Of(r.env == EnvLive),
 		FirstUseKnown: true,
 		Decided:       d.driver.Clock.At(r.began),

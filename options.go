@@ -61,7 +61,6 @@ type config struct {
 	hooks           hooks
 	exclusive       []AccountID
 	exclusiveAll    bool
-	withoutProbe    bool
 	withoutBaseline bool
 	seen            *reliance.Source
 	readLag         time.Duration
@@ -90,6 +89,7 @@ type callOptions struct {
 	recovering     bool // the client finds out what became of a write
 	skipHealthGate bool
 	allowPending   bool
+	withoutProbe   bool
 	priority       Opt[Priority]
 	tag            string
 	meta           *Meta
@@ -290,8 +290,10 @@ func WithoutBaseline() Option { return option(nil, func(c *config) { c.withoutBa
 // WithoutProbe never sends a write again to get its stored answer. That repeat, the probe,
 // is the only request that the client sends by itself and that can place an order. It
 // takes two or three accidents, which docs/outcomes.md describes. Without the probe more
-// outcomes take half an hour, or stay unknown.
-func WithoutProbe() Option { return option(nil, func(c *config) { c.withoutProbe = true }) }
+// outcomes take half an hour, or stay unknown. The journal keeps what a call was given.
+func WithoutProbe() SharedOption {
+	return shared(nil, func(o *callOptions) { o.withoutProbe = true })
+}
 
 // WithProfile does without what the service was seen not to do, by package observe: docs/service-reference.md says
 // of each assumption what falls where it does not hold. A profile only takes away: the question for a

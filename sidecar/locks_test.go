@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/disk"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/sidecar/internal/localkey"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -50,7 +51,7 @@ func TestTwoSidecarsOnOneAccount(t *testing.T) {
 		},
 	} {
 		_, err := start()
-		require.ErrorContains(t, err, "account acc_1: another sidecar of this user on this machine trades it", name)
+		require.ErrorContains(t, err, "account acc_1: another process of this user on this machine trades it", name)
 	}
 	for name, start := range map[string]func() (*rig, error){
 		"reads":           func() (*rig, error) { return r.other(same, bot("acc_1", localkey.Read)) },
@@ -76,7 +77,7 @@ func TestTwoSidecarsMeetLater(t *testing.T) {
 	require.NoError(t, err)
 	held := o.do(o.live, "POST /orders", buy)
 	assert.Equal(t, []any{503, "idempotency_unavailable", "not-applied"}, []any{held.status, held.code, held.outcome})
-	assert.Contains(t, held.reason, "another sidecar")
+	assert.Contains(t, held.reason, "another process")
 	assert.Equal(t, 200, o.do(o.live, "GET /positions?accountId=acc_1", "").status)
 	assert.Equal(t, 200, o.do(o.live, "POST /positions/close", closeBTC).status)
 	require.NoError(t, r.server.Close())
@@ -86,13 +87,13 @@ func TestTwoSidecarsMeetLater(t *testing.T) {
 
 // What a bot can have locked is bounded.
 func TestLocksAreBounded(t *testing.T) {
-	l, err := newLocks(filepath.Join(t.TempDir(), "locks"), "https://"+newID()+".example/v1")
+	l, err := disk.LockAccounts(filepath.Join(t.TempDir(), "locks"), "https://"+newID()+".example/v1")
 	require.NoError(t, err)
 	defer l.Close()
-	for range mostLocks {
-		require.NoError(t, l.take(newID()))
+	for range disk.MostAccounts {
+		require.NoError(t, l.Take(newID()))
 	}
-	require.ErrorContains(t, l.take(newID()), "no more")
+	require.ErrorContains(t, l.Take(newID()), "no more")
 }
 
 // A lock that somebody removes could be another sidecar's by now: the entries of its account are
@@ -117,18 +118,18 @@ func TestNowhereToLock(t *testing.T) {
 	for _, name := range []string{"XDG_STATE_HOME", "HOME", "USERPROFILE"} {
 		t.Setenv(name, "")
 	}
-	_, err := newLocks("", "https://service.example/v1")
-	require.ErrorContains(t, err, "Config.Locks is missing")
+	_, err := disk.LockAccounts("", "https://service.example/v1")
+	require.ErrorContains(t, err, "no folder in which accounts are locked")
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	l, err := newLocks("", "https://service.example/v1")
+	l, err := disk.LockAccounts("", "https://service.example/v1")
 	require.NoError(t, err)
 	defer l.Close()
-	require.NoError(t, l.take("acc_1"))
+	require.NoError(t, l.Take("acc_1"))
 	locked, err := filepath.Glob(filepath.Join(home, ".local", "state", "trading", "locks", "*"))
 	require.NoError(t, err)
 	require.Len(t, locked, 1)
 	require.NoError(t, os.Chmod(filepath.Dir(locked[0]), 0o750))
-	_, err = newLocks("", "https://service.example/v1")
+	_, err = disk.LockAccounts("", "https://service.example/v1")
 	require.ErrorContains(t, err, "mode 0750")
 }

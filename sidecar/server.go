@@ -31,7 +31,7 @@ type Server struct {
 	shares    *shares
 	counts    counts
 	halts     halts
-	locks     *locks
+	locks     *disk.Accounts
 	guard     *protection // nil without one
 	positions *positions  // nil without a largest position
 	random    func() float64
@@ -47,7 +47,7 @@ type Server struct {
 }
 
 // New opens the folder, and takes over what earlier runs left in it. It sends nothing. It refuses a
-// folder that others can write to, and an account that another sidecar of this user on this machine
+// folder that others can write to, and an account that another process of this user on this machine
 // trades.
 func New(c Config) (*Server, error) {
 	if err := c.validate(); err != nil {
@@ -60,9 +60,9 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := newLocks(c.Locks, c.BaseURL)
+	accounts, err := disk.LockAccounts(c.Locks, c.BaseURL)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("sidecar: see Config.Locks: %w", err)
 	}
 	if err := lockAll(accounts, &c, keys); err != nil {
 		accounts.Close()
@@ -104,7 +104,7 @@ func New(c Config) (*Server, error) {
 
 // lockAll locks the accounts that are known to be traded: those of keys that are made later, and of
 // keys for every account, are locked at the first entry.
-func lockAll(l *locks, c *Config, keys *localkey.File) error {
+func lockAll(l *disk.Accounts, c *Config, keys *localkey.File) error {
 	all, err := keys.Keys()
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func lockAll(l *locks, c *Config, keys *localkey.File) error {
 		if id == localkey.Every {
 			continue
 		}
-		if err := l.take(id); err != nil {
+		if err := l.Take(id); err != nil {
 			return fmt.Errorf("sidecar: %w", err)
 		}
 	}
@@ -239,7 +239,7 @@ func (s *Server) mayBegin(q *request, p peer) *reply {
 	case p.old():
 		no = s.unavailable("it is older than a second", nil)
 	case q.write && q.env == live:
-		err := s.locks.take(q.account)
+		err := s.locks.Take(q.account)
 		if err == nil {
 			return nil
 		}

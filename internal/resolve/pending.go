@@ -8,6 +8,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/journal"
 )
 
 // What a client asks about the writes whose outcome is not known.
@@ -28,6 +29,14 @@ func (d *Driver) Forget(ctx context.Context, name string) error {
 	}
 	d.store.kept.forget(name)
 	return nil
+}
+
+// Named returns what the journal has of a name.
+func (d *Driver) Named(ctx context.Context, name string) ([]journal.History, error) {
+	if !d.Durable() {
+		return nil, nil
+	}
+	return d.store.journal.Named(ctx, name)
 }
 
 // DoubtedIn returns the ids of the writes in a place whose outcome is not known.

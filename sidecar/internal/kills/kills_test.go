@@ -396,7 +396,7 @@ func TestTwoSidecars(t *testing.T) {
 	first, ended, err := worlds[0].sidecar(t.Context(), place{})
 	require.NoError(t, err)
 	_, _, err = worlds[1].sidecar(t.Context(), place{})
-	require.ErrorContains(t, err, "account acc_1: another sidecar of this user on this machine trades it")
+	require.ErrorContains(t, err, "account acc_1: another process of this user on this machine trades it")
 	require.NoError(t, first.Process.Kill())
 	<-ended
 	second, ended, err := worlds[1].sidecar(t.Context(), place{})
