@@ -1,0 +1,7 @@
+//go:build !linux
+
+package mcp
+
+import "time"
+
+func bootClock() (boot string, up time.Duration) { return processClock() }
