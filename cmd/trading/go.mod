@@ -5,6 +5,7 @@ go 1.25.0
 replace (
 	github.com/tradingapi/trading-go => ../..
 	github.com/tradingapi/trading-go/contrib/docs => ../../contrib/docs
+	github.com/tradingapi/trading-go/contrib/mcp => ../../contrib/mcp
 	github.com/tradingapi/trading-go/contrib/postgres => ../../contrib/postgres
 	github.com/tradingapi/trading-go/contrib/redis => ../../contrib/redis
 )
@@ -22,6 +23,7 @@ require (
 	github.com/stretchr/testify v1.12.1
 	github.com/tradingapi/trading-go v0.0.0
 	github.com/tradingapi/trading-go/contrib/docs v0.0.0
+	github.com/tradingapi/trading-go/contrib/mcp v0.0.0
 	github.com/tradingapi/trading-go/contrib/postgres v0.0.0
 	github.com/tradingapi/trading-go/contrib/redis v0.0.0
 	go.yaml.in/yaml/v3 v3.0.5

@@ -37,13 +37,13 @@ func TestInstall(t *testing.T) {
 
 	files := workTree(t, root)
 	var client, command []string
-	libraries := map[string][]string{"contrib/docs": nil, "contrib/postgres": nil, "contrib/redis": nil}
+	libraries := map[string][]string{"contrib/docs": nil, "contrib/mcp": nil, "contrib/postgres": nil, "contrib/redis": nil}
 	nested := nestedModules(files)
 	for _, f := range files {
 		switch {
 		case strings.HasPrefix(f, "cmd/trading/"):
 			command = append(command, strings.TrimPrefix(f, "cmd/trading/"))
-		case strings.HasPrefix(f, "contrib/docs/"), strings.HasPrefix(f, "contrib/postgres/"), strings.HasPrefix(f, "contrib/redis/"):
+		case strings.HasPrefix(f, "contrib/docs/"), strings.HasPrefix(f, "contrib/mcp/"), strings.HasPrefix(f, "contrib/postgres/"), strings.HasPrefix(f, "contrib/redis/"):
 			folder := strings.Join(strings.SplitN(f, "/", 3)[:2], "/")
 			libraries[folder] = append(libraries[folder], strings.TrimPrefix(f, folder+"/"))
 		case !isNested(f, nested):

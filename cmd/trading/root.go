@@ -44,7 +44,7 @@ Exit codes:
 	}
 	add("look", "Look:", newDoctor(app), newStatus(app), newTop(app), newMarkets(app), newOrders(app), newPositions(app), newTrades(app), newRuns(app))
 	add("trade", "Trade:", newPlace(app), newLimit(app), newPro(app), newClose(app), newCancel(app), newTPSL(app), newFlatten(app))
-	add("guard", "Protect:", newProtect(app), newHalt(app), newResume(app), newTake(app), newRelease(app), newSidecar(app))
+	add("guard", "Protect:", newProtect(app), newHalt(app), newResume(app), newTake(app), newRelease(app), newSidecar(app), newMCP(app), newApprove(app))
 	add("repair", "Find out what happened:", newPending(app), newJournal(app), newAudit(app))
 	add("tools", "Tools:", newBacktest(app), newOdds(app), newContract(app), newDocs(app), newDrill(app), newObserve(app), newSim(app), trial.New(app), newVersion(app))
 	root.SetHelpCommandGroupID("tools")

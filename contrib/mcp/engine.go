@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base32"
@@ -53,6 +54,8 @@ type Config struct {
 	Mode           Mode
 	// Dir has the engine's own files. It belongs to this user, and is on a local disk.
 	Dir string
+	// Approvals is the folder of the passphrase, which engines of one user share; Dir unless set.
+	Approvals string
 	// Locks is the folder in which the accounts are locked for this user, as a sidecar does it.
 	// Empty leaves that to whoever made the client.
 	Locks string
@@ -163,7 +166,7 @@ func New(c Config) (_ *Engine, err error) {
 			}
 		}
 	}
-	if e.gate, err = openGate(c.Dir); err != nil {
+	if e.gate, err = openGate(cmp.Or(c.Approvals, c.Dir)); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
 	}
 	if err := e.loadHalt(); err != nil {

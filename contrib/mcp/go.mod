@@ -10,6 +10,7 @@ replace (
 require (
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/shopspring/decimal v1.6.0
+	github.com/stretchr/testify v1.12.1
 	github.com/tradingapi/trading-go v0.0.0
 	github.com/tradingapi/trading-go/contrib/docs v0.0.0
 )
@@ -24,6 +25,7 @@ require (
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/sync v0.20.0 // indirect
 	golang.org/x/sys v0.45.0 // indirect

@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"os"
 	"testing"
 
 	"github.com/tradingapi/trading-go/internal/proof/leak"
 )
 
-func TestMain(m *testing.M) { leak.Main(m) }
+// TestMain looks for goroutines that the tests have left behind.
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/contrib/mcp"
+)
+
+// approver is the command and its flags.
+type approver struct {
+	app     *cli.App
+	set     bool
+	deny    bool
+	resume  bool
+	outcome string
+}
+
+func newApprove(app *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "approve [TICKET]", Short: "Approve what a language model asks for", Args: cobra.MaximumNArgs(1),
+		Long: `Approve what a language model asks for. Without a ticket it lists what waits. It asks for the
+passphrase in the terminal: one that was typed into a chat is the model's for ever.`,
+		Example: "  trading approve --set-passphrase\n  trading approve\n  trading approve t_4fzq6hl2w3kx7yab",
+	}
+	a := &approver{app: app}
+	f := cmd.Flags()
+	f.BoolVar(&a.set, "set-passphrase", false, "set the passphrase, and unlock approvals")
+	f.BoolVar(&a.deny, "deny", false, "refuse the ticket")
+	f.BoolVar(&a.resume, "resume", false, "end a halt: entries are taken again")
+	f.StringVar(&a.outcome, "acknowledge", "", "what became of a ticket whose outcome is not known, as you have found out: applied or not_applied")
+	cmd.MarkFlagsMutuallyExclusive("set-passphrase", "deny", "resume", "acknowledge")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), strings.Join(args, "")) }
+	return cmd
+}
+
+func (a *approver) run(ctx context.Context, ticket string) error {
+	state, err := a.app.StateFolder()
+	if err != nil {
+		return cli.Misuse("no folder for the engine: %v", err)
+	}
+	root := filepath.Join(state, "mcp")
+	if a.set {
+		return a.setPassphrase(root)
+	}
+	dirs, err := filepath.Glob(filepath.Join(root, "*", "web.sock"))
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, socket := range dirs {
+		dir := filepath.Dir(socket)
+		waiting, err := a.waiting(ctx, dir)
+		if err != nil {
+			continue // no engine runs there
+		}
+		if a.resume || a.outcome != "" && ticket != "" {
+			found = true
+			if err := a.operate(ctx, dir, ticket); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, w := range waiting {
+			if ticket != "" && w.Ticket != ticket {
+				continue
+			}
+			found = true
+			if err := a.decide(ctx, dir, w, ticket != ""); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case !found && ticket != "":
+		return cli.WithCode(cli.NotApplied, fmt.Errorf("ticket %s does not wait", cli.Printable(ticket)))
+	case !found && a.resume:
+		return cli.WithCode(cli.NotApplied, errors.New("no engine runs: start it by trading mcp, and resume then"))
+	case !found:
+		a.app.Sayf("nothing waits")
+	}
+	return nil
+}
+
+// decide shows a ticket, and approves or refuses it if it was named.
+func (a *approver) decide(ctx context.Context, dir string, w mcp.Waiting, named bool) error {
+	_, _ = fmt.Fprintf(a.app.Out, "%s, for %s more\n", w.Ticket, w.Expires.Round(time.Second))
+	for _, l := range w.Lines {
+		_, _ = fmt.Fprintf(a.app.Out, "  %-18s %s\n", l.Name, cli.Printable(l.Value))
+	}
+	switch {
+	case !named:
+		return nil
+	case a.deny:
+		return a.post(ctx, dir, "deny", url.Values{"ticket": {w.Ticket}})
+	}
+	phrase, err := a.phrase("Passphrase to approve it: ")
+	if err != nil {
+		return err
+	}
+	return a.post(ctx, dir, "approve", url.Values{"ticket": {w.Ticket}, "digest": {w.Digest}, "passphrase": {phrase}})
+}
+
+func (a *approver) operate(ctx context.Context, dir, ticket string) error {
+	what, values := "resume", url.Values{}
+	if a.outcome != "" {
+		what = "acknowledge"
+		values.Set("ticket", ticket)
+		values.Set("outcome", a.outcome)
+	}
+	phrase, err := a.phrase("Passphrase to " + what + ": ")
+	if err != nil {
+		return err
+	}
+	values.Set("passphrase", phrase)
+	return a.post(ctx, dir, what, values)
+}
+
+func (a *approver) setPassphrase(root string) error {
+	first, err := a.phrase("New passphrase, 10 characters or more: ")
+	if err != nil {
+		return err
+	}
+	again, err := a.phrase("Again: ")
+	if err != nil {
+		return err
+	}
+	if first != again {
+		return cli.WithCode(cli.NotApplied, errors.New("the two differ: nothing was set"))
+	}
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return err
+	}
+	return mcp.SetPassphrase(root, first)
+}
+
+// phrase reads a passphrase from the terminal, without showing it.
+func (a *approver) phrase(prompt string) (string, error) {
+	terminal, is := a.app.In.(*os.File)
+	if !a.app.InTerminal || !is {
+		return "", cli.Misuse("this needs a terminal: a passphrase is typed by a person")
+	}
+	_, _ = fmt.Fprint(a.app.Err, prompt)
+	text, err := term.ReadPassword(terminal.Fd())
+	_, _ = fmt.Fprintln(a.app.Err)
+	return string(text), err
+}
+
+func (a *approver) waiting(ctx context.Context, dir string) (all []mcp.Waiting, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://engine/operator/waiting", nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := (&http.Client{Transport: mcp.Dial(dir)}).Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	return all, json.NewDecoder(answer.Body).Decode(&all)
+}
+
+func (a *approver) post(ctx context.Context, dir, what string, values url.Values) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://engine/operator/"+what, strings.NewReader(values.Encode()))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := (&http.Client{Transport: mcp.Dial(dir)}).Do(r)
+	if err != nil {
+		return cli.WithCode(cli.Unknown, err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	const most = 1 << 14
+	text, err := io.ReadAll(io.LimitReader(answer.Body, most))
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return cli.WithCode(cli.NotApplied, errors.Join(errors.New(strings.TrimSpace(string(text))), err))
+	}
+	_, err = fmt.Fprintln(a.app.Out, strings.Trim(strings.TrimSpace(string(text)), `"`))
+	return err
+}
