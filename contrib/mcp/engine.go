@@ -70,8 +70,10 @@ type Config struct {
 	// Logger hears what an operator has to know; nil logs nothing.
 	Logger *slog.Logger
 
-	clock func() Moment // for tests
+	// For tests.
+	clock func() Moment
 	omit  omitted
+	step  func(name string) // before and after each fact
 }
 
 // omitted are rules that a test leaves out, to see what each is there for.
@@ -176,7 +178,7 @@ func New(c Config) (_ *Engine, err error) {
 		return nil, fmt.Errorf("mcp: %w", err)
 	}
 	var left []*write
-	if e.facts, left, err = openFacts(filepath.Join(c.Dir, "tickets"), e.began); err != nil {
+	if e.facts, left, err = openFacts(filepath.Join(c.Dir, "tickets"), e.began, c.step); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
 	}
 	e.takeOver(left)

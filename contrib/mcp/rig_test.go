@@ -116,8 +116,7 @@ func (r *rig) call(ctx context.Context, name string, args any) (v reply, refused
 		require.NoError(r, json.Unmarshal(data, &v))
 		return v, refusal != nil
 	}
-	r.Fatalf("no tool %s", name)
-	return nil, false
+	panic("no tool " + name)
 }
 
 // must calls a tool that must not refuse.

@@ -235,8 +235,14 @@ func (e *Engine) execute(ctx context.Context, id string) (*ticketView, *refusal)
 		view = e.view(t)
 	}
 	phase := t.phase
+	if r == nil && phase == ended {
+		r = e.dead(t)
+	}
 	e.mu.Unlock()
-	if r != nil || phase != open {
+	if r != nil {
+		return nil, r
+	}
+	if phase != open {
 		return view, r // a used ticket is told, and never sent again
 	}
 	return e.send(ctx, t)

@@ -58,19 +58,22 @@ const (
 )
 
 // facts keeps the facts of tickets in a journal of their own.
-type facts struct{ log *journal.Log }
+type facts struct {
+	log  *journal.Log
+	step func(name string)
+}
 
 // mostAge is for how long a ticket that has ended is told: as long as a day counts.
 const mostAge = 49 * time.Hour
 
 // openFacts returns what an earlier process left, oldest first. What is older than a day is
 // forgotten, unless something of it may still rest.
-func openFacts(path string, now Moment) (*facts, []*write, error) {
+func openFacts(path string, now Moment, step func(string)) (*facts, []*write, error) {
 	log, err := journal.Open(path, journal.WithLockTimeout(0))
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &facts{log}
+	f := &facts{log, step}
 	var left []*write
 	for h, err := range journal.Read(path) {
 		var w *write
@@ -112,12 +115,16 @@ func readFacts(h journal.History) (*write, error) {
 	return w, nil
 }
 
-func (f *facts) note(fact_ string, w *write) error {
-	data, err := json.Marshal(fact{fact_, w})
+func (f *facts) note(what string, w *write) error {
+	data, err := json.Marshal(fact{what, w})
 	if err != nil {
 		return err
 	}
-	return f.log.Append(context.Background(), true, journal.Record{Intent: w.ID, Name: w.ID, Final: fact_ == factAnswer, Data: data})
+	if f.step != nil {
+		f.step("before " + what)
+		defer f.step("after " + what)
+	}
+	return f.log.Append(context.Background(), true, journal.Record{Intent: w.ID, Name: w.ID, Final: what == factAnswer, Data: data})
 }
 
 // takeOver takes the writes of an earlier process. What was sent and has no outcome, the journal of
