@@ -25,6 +25,9 @@ type rig struct {
 	engine *Engine
 	config Config
 	keys   []trading.Option
+
+	entry     map[string]string // a preview in another market
+	hangFacts bool
 }
 
 // newRig makes one; change may change the configuration.

@@ -188,7 +188,8 @@ func (e *Engine) server() *mcp.Server {
 	return s
 }
 
-// elicit shows a person the link, where the host can. Whatever it answers is not read: it approves
+// elicit shows a person the link, where the host can; from protocol 2026-07-28 on a server asks
+// nothing, and an answer that asks has no text, so there the link in the text is all. Whatever it answers is not read: it approves
 // nothing, and refuses nothing.
 func (e *Engine) elicit(q *mcp.CallToolRequest, link string) {
 	can := q.ClientCapabilities()

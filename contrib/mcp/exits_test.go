@@ -1,0 +1,154 @@
+package mcp
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/tradingsim"
+)
+
+// reached is when the service executed the first of an operation after a moment.
+func (r *rig) reached(since time.Time) time.Duration {
+	for _, x := range r.sim.Ledger() {
+		if !x.At.Before(since) && (x.Operation == "POST /positions/close" || x.Operation == "POST /orders/cancel" || x.Operation == "POST /sandbox/positions/close") {
+			return x.At.Sub(since)
+		}
+	}
+	return time.Hour
+}
+
+// Every exit is out within a second, whatever stands beside it.
+func TestExitsAreOut(t *testing.T) {
+	beside := map[string]func(r *rig){
+		"nothing":             func(*rig) {},
+		"an entry in flight":  func(r *rig) { r.hung(tradingsim.DelayResponse(19 * time.Second)) },
+		"an entry in doubt":   func(r *rig) { r.hung(tradingsim.DropRequest()); time.Sleep(3 * time.Second) },
+		"an entry being read": func(r *rig) { r.hangReads(); go r.call(r.Context(), "preview_order", r.entry) },
+		"64 entries judged": func(r *rig) {
+			r.hangReads()
+			for range 64 {
+				go r.call(r.Context(), "preview_order", r.entry)
+			}
+		},
+		"a halt":          func(r *rig) { r.must("halt", nil) },
+		"a broken policy": func(r *rig) { require.NoError(r, writeFile(r.config.Policy, "{")) },
+		"no health":       func(r *rig) { r.sim.SetHealth("unavailable", "down") },
+		"three waiting": func(r *rig) {
+			r.engine.config.Approve = ApproveEntries
+			for range 3 {
+				r.must("execute", ticketOf(r.ticket(r.entry)))
+			}
+		},
+		"no mark": func(r *rig) { r.sim.SetMark("ETH", "") },
+		"a disk that hangs": func(r *rig) {
+			r.hangFacts = true
+			ticket := r.ticket(r.entry)
+			go r.call(r.Context(), "execute", ticketOf(ticket))
+		},
+		"spent previews": func(r *rig) {
+			for range 25 {
+				r.call(r.Context(), "preview_order", r.entry)
+			}
+		},
+		"an exit that hangs": func(r *rig) {
+			r.sim.Fault("POST /positions/tpsl", tradingsim.DelayResponse(19*time.Second))
+			go r.call(r.Context(), "execute", ticketOf(r.must("preview_change", map[string]string{"change": "levels", "symbol": "BTC", "stop_loss": "60000"}).text("ticket")))
+		},
+		"a flatten under way": func(r *rig) { go r.call(r.Context(), "flatten", nil); time.Sleep(20 * time.Millisecond) },
+		"five wrong guesses": func(r *rig) {
+			for range 6 {
+				_ = r.engine.gate.judge("wrong wrong")
+			}
+		},
+	}
+	for _, exit := range []string{"close", "cancel", "flatten", "halt"} {
+		for name, stand := range beside {
+			t.Run(exit+" beside "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					stuck := make(chan struct{})
+					var r *rig
+					r = newRig(t, Live, func(c *Config) {
+						c.step = func(string) {
+							if r != nil && r.hangFacts {
+								<-stuck
+							}
+						}
+					})
+					defer close(stuck)
+					require.NoError(t, SetPassphrase(r.config.Dir, phrase))
+					time.Sleep(10 * time.Second)
+					r.must("execute", ticketOf(r.ticket(r.buy())))
+					rests := r.must("execute", ticketOf(r.ticket(r.buy("symbol", "ETH", "type", "resting", "limit_price", "3000"))))
+					order, _ := rests["answer"].(map[string]any)
+					time.Sleep(6 * time.Second)
+					r.entry = r.buy("symbol", "ETH", "adds_to", rests.text("ticket"))
+					stand(r)
+					time.Sleep(50 * time.Millisecond)
+					began := time.Now()
+					switch exit {
+					case "close":
+						r.must("close", map[string]string{"symbol": "BTC"})
+					case "cancel":
+						r.must("close", map[string]string{"order": fmt.Sprint(order["order"])})
+					case "flatten":
+						go r.call(t.Context(), "flatten", nil)
+						time.Sleep(2 * time.Second)
+					case "halt":
+						assert.Equal(t, true, r.must("halt", nil)["halted"])
+						_, halted := r.client.Halted()
+						assert.True(t, halted)
+						assert.Less(t, time.Since(began), time.Second)
+						return
+					}
+					if name == "a flatten under way" { // it may have been that one
+						began = began.Add(-time.Second)
+					}
+					assert.LessOrEqual(t, r.reached(began), time.Second)
+				})
+			})
+		}
+	}
+}
+
+// hung executes an entry in ETH whose answer has a fault.
+func (r *rig) hung(f tradingsim.Fault) {
+	r.sim.Fault("POST /orders", f, f, f, f, f, f)
+	ticket := r.ticket(r.entry)
+	go r.call(r.Context(), "execute", ticketOf(ticket))
+	time.Sleep(100 * time.Millisecond)
+}
+
+// hangReads lets the reads of entries hang.
+func (r *rig) hangReads() {
+	for _, operation := range []string{"GET /accounts/{accountId}", "GET /sandbox/prices"} {
+		r.sim.Fault(operation, tradingsim.Hang(7*time.Second), tradingsim.Hang(7*time.Second), tradingsim.Hang(7*time.Second))
+	}
+}
+
+// A halt at each step of a ticket: nothing is sent after it.
+func TestAHaltAtEachStep(t *testing.T) {
+	for _, step := range []string{"before consumed", "after consumed", "before sent", "after sent"} {
+		t.Run(step, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var r *rig
+				r = newRig(t, Live, func(c *Config) {
+					c.step = func(name string) {
+						if name == step {
+							r.must("halt", nil)
+						}
+					}
+				})
+				time.Sleep(10 * time.Second)
+				ticket := r.ticket(r.buy())
+				v, _ := r.call(t.Context(), "execute", ticketOf(ticket))
+				assert.Equal(t, "not_applied", v.text("outcome"), "%v", v)
+				assert.Zero(t, r.fills())
+			})
+		})
+	}
+}
