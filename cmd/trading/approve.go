@@ -34,7 +34,7 @@ func newApprove(app *cli.App) *cobra.Command {
 		Use: "approve [TICKET]", Short: "Approve what a language model asks for", Args: cobra.MaximumNArgs(1),
 		Long: `Approve what a language model asks for. Without a ticket it lists what waits. It asks for the
 passphrase in the terminal: one that was typed into a chat is the model's for ever.`,
-		Example: "  trading approve --set-passphrase\n  trading approve\n  trading approve t_4fzq6hl2w3kx7yab",
+		Example: "  trading approve --set-passphrase\n  trading approve\n  trading approve t_tgh0cl_4fzq6hl2w3kx7yab",
 	}
 	a := &approver{app: app}
 	f := cmd.Flags()

@@ -48,7 +48,7 @@ func TestErrors(t *testing.T) {
 	r := newRig(t)
 	var all strings.Builder
 	for _, c := range commands(newRoot(&cli.App{})) {
-		if c.HasSubCommands() || c.Name() == "sim" || c.Name() == "version" || c.Name() == "status" || c.Name() == "doctor" {
+		if c.HasSubCommands() || c.Name() == "sim" || c.Name() == "version" || c.Name() == "status" || c.Name() == "doctor" || c.Name() == "mcp" || c.Name() == "engine" {
 			continue
 		}
 		for _, more := range [][]string{nil, {"--no-such-flag"}, slices.Repeat([]string{"extra"}, 3)} {

@@ -165,7 +165,7 @@ func (a *agent) front(ctx context.Context) error {
 	}
 	start := func() error { return a.start(dir) }
 	if a.listen != "" {
-		return a.web(ctx, dir, start)
+		return a.web(ctx, dir, settings, start)
 	}
 	return mcp.Relay(ctx, dir, settings, a.app.In, a.app.Out, start)
 }
@@ -191,7 +191,7 @@ func (a *agent) start(dir string) error {
 }
 
 // web is a front over HTTP.
-func (a *agent) web(ctx context.Context, dir string, start func() error) error {
+func (a *agent) web(ctx context.Context, dir, settings string, start func() error) error {
 	host, port, err := net.SplitHostPort(a.listen)
 	ip := net.ParseIP(host)
 	local := host == "localhost" || ip != nil && ip.IsLoopback()
@@ -211,7 +211,7 @@ func (a *agent) web(ctx context.Context, dir string, start func() error) error {
 			return err
 		}
 	}
-	if err := mcp.Join(ctx, dir, start); err != nil {
+	if err := mcp.Join(ctx, dir, settings, start); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", a.listen)
@@ -275,7 +275,7 @@ func (a *agent) engine(ctx context.Context) (err error) {
 	if err != nil {
 		return cli.WithCode(cli.Refused, err)
 	}
-	a.app.Sayf("serving %s in mode %s", c.BaseURL, c.Mode)
+	a.app.Sayf("serving %s in mode %s, process %d", c.BaseURL, c.Mode, os.Getpid())
 	return errors.Join(engine.Serve(ctx, dir, settings), engine.Close())
 }
 
@@ -350,4 +350,3 @@ func newPractice() *tradingsim.Sim {
 		tradingsim.WithFeed("SOL", tradingsim.RandomWalk(3, "145", 4)),
 	)
 }
-

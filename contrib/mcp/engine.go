@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -163,7 +164,7 @@ func New(c Config) (_ *Engine, err error) {
 			return nil, fmt.Errorf("mcp: %w", err)
 		}
 		for _, id := range e.own {
-			if err := e.locks.Take(accountName(id)); err != nil {
+			if err := e.locks.Take(e.lockName(id)); err != nil {
 				return nil, fmt.Errorf("mcp: %w", err)
 			}
 		}
@@ -192,6 +193,15 @@ func (e *Engine) accounts(p *policy) []trading.AccountID {
 		return p.Accounts
 	}
 	return []trading.AccountID{""}
+}
+
+// lockName is the account among those that are locked, as a sidecar has it. Each key has a paper
+// account.
+func (e *Engine) lockName(id trading.AccountID) string {
+	if id == "" {
+		return "paper " + e.config.KeyID
+	}
+	return string(id)
 }
 
 // accountName is the account for people and models.
@@ -276,7 +286,19 @@ func newID(prefix string) string {
 	return prefix + strings.ToLower(base32.StdEncoding.EncodeToString(random[:]))
 }
 
+// ticketID is a random name with the time in it, so that what is forgotten is not said to be unknown.
+func ticketID(now Moment) string {
+	return newID("t_" + strconv.FormatInt(now.Wall.Unix(), 36) + "_")
+}
+
 func isTicket(id string) bool { return strings.HasPrefix(id, "t_") }
+
+// forgotten reports whether a ticket is so old that its facts may be gone.
+func (e *Engine) forgotten(id string) bool {
+	at, _, _ := strings.Cut(strings.TrimPrefix(id, "t_"), "_")
+	seconds, err := strconv.ParseInt(at, 36, 64)
+	return isTicket(id) && err == nil && e.now().Wall.Sub(time.Unix(seconds, 0)) > 23*time.Hour
+}
 
 // turn is the lock of an account's entries. No exit takes it.
 func (e *Engine) turn(ctx context.Context, id trading.AccountID) (release func(), ok bool) {
@@ -328,7 +350,7 @@ func (e *Engine) keep(now Moment) {
 		if t.phase != used && t.expired(now) {
 			t.end("ticket_expired")
 		}
-		if _, most := now.since(t.issued); most > mostAge || t.phase == ended && most > time.Hour {
+		if _, most := now.since(t.issued); most > time.Hour { // what was sent is among the writes
 			delete(e.tickets, id)
 		}
 	}

@@ -127,21 +127,13 @@ func listen(path string) (net.Listener, error) {
 // Relay joins the engine of a folder, and passes lines between it and a host. It has no key, no lock
 // and no state. Where no engine answers, start starts one, once.
 func Relay(ctx context.Context, dir, settings string, in io.Reader, out io.Writer, start func() error) error {
-	c, err := join(ctx, dir, start)
+	c, from, err := join(ctx, dir, settings, start)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
-	if _, err := io.WriteString(c, settings+"\n"); err != nil {
-		return err
-	}
-	from := bufio.NewReader(c)
-	greeting, err := from.ReadString('\n')
-	if err != nil || greeting != "ok\n" {
-		return fmt.Errorf("the engine refuses this front: %s", strings.TrimSpace(greeting))
-	}
 	go func() {
 		_, _ = io.Copy(c, in) // the host has ended, or the engine
 		if half, is := c.(interface{ CloseWrite() error }); is {
@@ -152,31 +144,40 @@ func Relay(ctx context.Context, dir, settings string, in io.Reader, out io.Write
 	return err
 }
 
-// join waits for the engine, at most fifteen seconds.
-func join(ctx context.Context, dir string, start func() error) (net.Conn, error) {
-	const tries, apart = 150, 100 * time.Millisecond
+// join waits until the engine has greeted, at most fifteen seconds. One that ends meanwhile has a
+// successor.
+func join(ctx context.Context, dir, settings string, start func() error) (net.Conn, *bufio.Reader, error) {
+	const tries, apart, startEach = 150, 100 * time.Millisecond, 40
 	for i := range tries {
 		c, err := net.Dial("unix", frontSocket(dir))
 		if err == nil {
-			return c, nil
+			from := bufio.NewReader(c)
+			_, _ = io.WriteString(c, settings+"\n") // what fails shows in the greeting
+			switch greeting, err := from.ReadString('\n'); {
+			case err == nil && greeting == "ok\n":
+				return c, from, nil
+			case err == nil:
+				return nil, nil, errors.Join(errors.New(strings.TrimSpace(greeting)), c.Close())
+			}
+			_ = c.Close() // it ends
 		}
-		if i == 0 {
+		if i%startEach == 0 {
 			if err := start(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		case <-time.After(apart):
 		}
 	}
-	return nil, errors.New("no engine answers: see the file log in " + dir)
+	return nil, nil, errors.New("no engine answers: see the file log in " + dir)
 }
 
 // Join makes sure that an engine runs.
-func Join(ctx context.Context, dir string, start func() error) error {
-	c, err := join(ctx, dir, start)
+func Join(ctx context.Context, dir, settings string, start func() error) error {
+	c, _, err := join(ctx, dir, settings, start)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (e *Engine) tell(account trading.AccountID, l *look) (token string, told []
 	if len(e.states) >= mostStates {
 		oldest := ""
 		for id, s := range e.states {
-			if oldest == "" || s.tick < e.states[oldest].tick {
+			if oldest == "" || s.issued.Up < e.states[oldest].issued.Up {
 				oldest = id
 			}
 		}

@@ -86,7 +86,7 @@ func (e *Engine) preview(ctx context.Context, a action, stateToken, addsTo strin
 		return nil, nil, breaks("file", "The policy file cannot be used.")
 	}
 	t := &ticket{
-		id: newID("t_"), write: &write{Action: a}, baseURL: e.config.BaseURL, keyID: e.config.KeyID, policy: p.digest,
+		id: ticketID(e.now()), write: &write{Action: a}, baseURL: e.config.BaseURL, keyID: e.config.KeyID, policy: p.digest,
 		state: stateToken, addsTo: addsTo, loosens: loosens, phase: open,
 	}
 	t.write.ID = t.id
@@ -287,6 +287,11 @@ func (e *Engine) find(id string) (*ticket, *refusal) {
 			return &ticket{id: id, write: w, phase: used, issued: w.Consumed}, nil
 		}
 	}
+	if e.forgotten(id) {
+		r := refuse("ticket_too_old", "The ticket is older than a day, so it is not known whether it was executed. Call account and history.").of(id)
+		r.Outcome = outcomeName(trading.Unknown)
+		return nil, r
+	}
 	return nil, refuse("unknown_ticket", "No such ticket was executed: nothing was sent for it. Tickets that were not executed do not outlive the engine.").of(id)
 }
 
@@ -360,7 +365,7 @@ func (e *Engine) take(ctx context.Context, t *ticket) (*write, *refusal) {
 		}
 	}
 	if e.locks != nil && a.entry() {
-		if err := e.locks.Take(accountName(a.Account)); err != nil {
+		if err := e.locks.Take(e.lockName(a.Account)); err != nil {
 			return nil, refuse("account_locked", "Another process trades this account.")
 		}
 	}
@@ -401,7 +406,7 @@ func (e *Engine) usable(t *ticket) *refusal {
 // lock.
 func (e *Engine) register(w *write) {
 	now := e.now()
-	w.Consumed, w.Sent, w.done = now, &now, make(chan struct{})
+	w.Consumed, w.Sent, w.done, w.whole = now, &now, make(chan struct{}), w.Action.waits()
 	e.writes = append(e.writes, w)
 	e.changed(w)
 	e.keep(now)

@@ -220,7 +220,7 @@ func (e *Engine) finish(w *write, outcome trading.Outcome, code string, a *answe
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	w.Outcome, w.Code, w.Ended, w.Answer = next.Outcome, next.Code, next.Ended, next.Answer
-	w.whole = w.mayRun() && w.Action.waits()
+	w.whole = w.whole && w.mayRun()
 	e.changed(w)
 }
 
