@@ -9,8 +9,8 @@
 //
 // # How a model trades
 //
-// The tool account tells what the account holds, what was written to it, and a state: a random
-// token for exactly what that answer told. A preview of an entry names a state, and returns a ticket.
+// The tool account shows what the account holds, what was written to it, and a state: a random
+// token for exactly what that answer showed. A preview of an entry names a state, and returns a ticket.
 // The tool execute sends what the ticket is bound to, once. Whatever was sent in a market after a
 // state makes it old, for previews and for tickets alike, so a model that decides again has to look
 // at what it did before. An entry beside an own one of the last ten minutes names that one.

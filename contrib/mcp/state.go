@@ -6,12 +6,12 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// state is what one answer told of an account. An entry names one, and is refused if the market has
+// state is what one answer showed of an account. An entry names one, and is refused if the market has
 // had anything since.
 type state struct {
 	account trading.AccountID
 	began   Moment // of the reads
-	tick    uint64 // of what the answer told
+	tick    uint64 // of what the answer showed
 	issued  Moment
 }
 
@@ -22,7 +22,7 @@ const mostStates = 256
 const repeatWithin = 10 * time.Minute
 
 // tell makes a state of a look, with the writes that go with it: those of the last ten minutes, and
-// those that no state has told. The caller has the lock.
+// those that no state has shown. The caller has the lock.
 func (e *Engine) tell(account trading.AccountID, l *look) (token string, told []*write) {
 	const most = 40
 	now := e.now()
@@ -52,7 +52,7 @@ func (e *Engine) tell(account trading.AccountID, l *look) (token string, told []
 	return token, told
 }
 
-// covers judges whether an entry rests on a state that tells all that was sent in its market. The
+// covers judges whether an entry rests on a state that shows all that was sent in its market. The
 // caller has the lock.
 func (e *Engine) covers(a *action, token string) *refusal {
 	if e.config.omit.state {

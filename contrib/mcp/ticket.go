@@ -243,7 +243,7 @@ func (e *Engine) execute(ctx context.Context, id string) (*ticketView, *refusal)
 		return nil, r
 	}
 	if phase != open {
-		return view, r // a used ticket is told, and never sent again
+		return view, r // a used ticket is shown, and never sent again
 	}
 	return e.send(ctx, t)
 }

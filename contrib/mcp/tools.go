@@ -26,7 +26,7 @@ type tool struct {
 	call        func(ctx context.Context, e *Engine, args arguments) (any, *refusal)
 }
 
-const instructions = `Before an order call account: it tells what you hold, what your writes did, and a state. Preview with that state, then execute the ticket once. ` +
+const instructions = `Before an order call account: it shows what you hold, what your writes did, and a state. Preview with that state, then execute the ticket once. ` +
 	`If a call fails or times out, the order may have happened: call get_ticket, or account. Never place it again before you know. ` +
 	`close, flatten and halt need no ticket. What needs approval is for a person alone.`
 

@@ -7,7 +7,7 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// ticketView is what a model is told of a ticket, or of an exit.
+// ticketView is what a model reads of a ticket, or of an exit.
 type ticketView struct {
 	Ticket  string  `json:"ticket"`
 	Phase   string  `json:"phase"`             // open, approval, in_flight, done or ended
@@ -125,11 +125,11 @@ type accountView struct {
 	Positions []positionView `json:"positions"`
 	Orders    []orderView    `json:"orders"`
 	Runs      []orderView    `json:"runs"`
-	Writes    []*ticketView  `json:"writes"` // by these tools: the last ten minutes, and what was not told before
+	Writes    []*ticketView  `json:"writes"` // by these tools: the last ten minutes, and what was not shown before
 	State     string         `json:"state,omitempty"`
 }
 
-// account looks at an account, and tells it with its writes and a state.
+// account looks at an account, and shows it with its writes and a state.
 func (e *Engine) account(ctx context.Context, id trading.AccountID) (*accountView, *refusal) {
 	l, err := e.read(ctx, id)
 	if err != nil {

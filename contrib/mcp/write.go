@@ -29,7 +29,7 @@ type write struct {
 
 	intent trading.IntentID // to resolve it by
 	tick   uint64           // the last change of it
-	told   bool             // a state has told its outcome
+	told   bool             // a state has shown its outcome
 	done   chan struct{}    // closed when the call has ended
 	whole  bool             // what rests of it is counted whole
 }
@@ -63,7 +63,7 @@ type facts struct {
 	step func(name string)
 }
 
-// mostAge is for how long a ticket that has ended is told: as long as a day counts.
+// mostAge is for how long a ticket that has ended is shown: as long as a day counts.
 const mostAge = 49 * time.Hour
 
 // openFacts returns what an earlier process left, oldest first. What is older than a day is
@@ -195,7 +195,7 @@ func (e *Engine) resolve(ctx context.Context, w *write, id trading.IntentID) {
 	}
 }
 
-// finish is the end of a write: its outcome and its answer are noted before anybody is told. What
+// finish is the end of a write: its outcome and its answer are noted before anybody reads them. What
 // cannot be noted is looked up after a restart. An outcome that is known stays.
 func (e *Engine) finish(w *write, outcome trading.Outcome, code string, a *answer) {
 	e.mu.Lock()
