@@ -20,7 +20,7 @@ section{background:#fff;border:1px solid #d8d8d2;border-radius:8px;padding:1rem 
 h1{font-size:1.35rem;margin:0 0 .25rem}
 table{border-collapse:collapse;width:100%;margin:.5rem 0 1rem}
 th,td{text-align:left;padding:.3rem .5rem .3rem 0;border-bottom:1px solid #ecece7;vertical-align:top;overflow-wrap:anywhere}
-th{width:10rem;font-weight:500;color:#555}
+th{width:8.5rem;font-weight:500;color:#555}
 td{font-variant-numeric:tabular-nums}
 .warning{color:#9a2c00;font-weight:600}
 label{display:block;margin:.25rem 0}
