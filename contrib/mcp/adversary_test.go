@@ -15,7 +15,7 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-var runs = flag.Int("adversary.runs", 6, "runs of each model, lag and set of rules")
+var runs = flag.Int("adversary.runs", 2, "runs of each model, lag and set of rules")
 
 func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o600) }
 

@@ -46,7 +46,7 @@ func TestExitsAreOut(t *testing.T) {
 		},
 		"no mark": func(r *rig) { r.sim.SetMark("ETH", "") },
 		"a disk that hangs": func(r *rig) {
-			r.hangFacts = true
+			r.hangFacts.Store(true)
 			ticket := r.ticket(r.entry)
 			go r.call(r.Context(), "execute", ticketOf(ticket))
 		},
@@ -74,7 +74,7 @@ func TestExitsAreOut(t *testing.T) {
 					var r *rig
 					r = newRig(t, Live, func(c *Config) {
 						c.step = func(string) {
-							if r != nil && r.hangFacts {
+							if r != nil && r.hangFacts.Load() {
 								<-stuck
 							}
 						}

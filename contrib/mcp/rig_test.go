@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ type rig struct {
 	keys   []trading.Option
 
 	entry     map[string]string // a preview in another market
-	hangFacts bool
+	hangFacts atomic.Bool
 }
 
 // newRig makes one; change may change the configuration.

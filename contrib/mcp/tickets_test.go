@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -157,17 +158,17 @@ func TestKillsAtEachStep(t *testing.T) {
 		for _, step := range steps {
 			t.Run(fmt.Sprintf("%s %s", mode, step), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					var armed bool
+					var armed atomic.Bool
 					r := newRig(t, mode, func(c *Config) {
 						c.step = func(name string) {
-							if armed && name == step {
+							if armed.Load() && name == step {
 								runtime.Goexit()
 							}
 						}
 					})
 					time.Sleep(10 * time.Second)
 					ticket := r.ticket(r.buy())
-					armed = true
+					armed.Store(true)
 					operation := map[Mode]string{Paper: "POST /sandbox/orders", Live: "POST /orders"}[mode]
 					switch step {
 					case "the request is lost":
@@ -177,7 +178,7 @@ func TestKillsAtEachStep(t *testing.T) {
 					}
 					go r.call(context.Background(), "execute", ticketOf(ticket))
 					time.Sleep(time.Second)
-					armed = false
+					armed.Store(false)
 					r.stop()
 					r.start()
 					for range 8 {
