@@ -342,7 +342,7 @@ func (e *Engine) limit(kind string, most int) *refusal {
 func (e *Engine) keep(now Moment) {
 	const most = 4096
 	if len(e.writes) > most {
-		e.writes = slices.DeleteFunc(e.writes, func(w *write) bool { 
+		e.writes = slices.DeleteFunc(e.writes, func(w *write) bool {
 			return w.known() && w.Ended != nil && (!w.Action.entry() || now.past(w.Consumed, 24*time.Hour) && !w.Adds)
 		})
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/disk"
 )
@@ -137,4 +136,3 @@ func intentOf(err error) trading.IntentID {
 	}
 	return ""
 }
-

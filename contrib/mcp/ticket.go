@@ -31,22 +31,22 @@ var mostMoved = decimal.NewFromInt(1)
 
 // ticket is bound to all that its preview judged.
 type ticket struct {
-	id       string
-	write    *write
-	baseURL  string
-	keyID    string
-	digest   string // of the action
-	policy   string // its digest
-	state    string // of an entry
-	addsTo   string
-	mark     trading.Mark
-	held     decimal.Decimal // the position in its market, with its sign
-	loosens  bool
-	tick     uint64 // of the last write in its market; of a change
-	issued   Moment
-	handed   Moment // to a person
-	phase    phase
-	why      string // it ended
+	id      string
+	write   *write
+	baseURL string
+	keyID   string
+	digest  string // of the action
+	policy  string // its digest
+	state   string // of an entry
+	addsTo  string
+	mark    trading.Mark
+	held    decimal.Decimal // the position in its market, with its sign
+	loosens bool
+	tick    uint64 // of the last write in its market; of a change
+	issued  Moment
+	handed  Moment // to a person
+	phase   phase
+	why     string // it ended
 }
 
 func (t *ticket) end(why string) {

@@ -121,7 +121,10 @@ func TestClocksThatAreSet(t *testing.T) {
 		policy := t.TempDir() + "/policy.json"
 		require.NoError(t, writeFile(policy, strings.Replace(livePolicy, `"max_day_notional":"1000000"`, `"max_day_notional":"10000"`, 1)))
 		r := newRig(t, Live, func(c *Config) {
-			c.clock = func() Moment { now := time.Now(); return Moment{Wall: now.Add(set).Round(0), Up: now.Sub(boot), Boot: "boot"} }
+			c.clock = func() Moment {
+				now := time.Now()
+				return Moment{Wall: now.Add(set).Round(0), Up: now.Sub(boot), Boot: "boot"}
+			}
 			c.Policy = policy
 		})
 		time.Sleep(10 * time.Second)

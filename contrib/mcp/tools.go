@@ -47,15 +47,21 @@ func (e *Engine) tools() []tool {
 		{name: "status", about: "Mode, health, halt, policy, accounts.", call: func(ctx context.Context, e *Engine, _ arguments) (any, *refusal) { return e.status(ctx) }},
 		{
 			name: "markets", about: "Markets and marks by part of the symbol.", fields: []field{{name: "symbol", required: true}}, example: map[string]string{"symbol": "BTC"},
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return e.marketsLike(ctx, a["symbol"]) },
+			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
+				return e.marketsLike(ctx, a["symbol"])
+			},
 		},
 		{
 			name: "account", about: "Money, positions, orders, what your writes did, and the state for previews.", fields: []field{accountField},
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.account(ctx, id) }) },
+			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
+				return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.account(ctx, id) })
+			},
 		},
 		{
 			name: "history", about: "Closed trades.", fields: []field{accountField},
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.history(ctx, id) }) },
+			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
+				return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.history(ctx, id) })
+			},
 		},
 		{
 			name: "get_ticket", about: "What became of a ticket.", fields: []field{{name: "ticket", required: true}}, example: map[string]string{"ticket": "t_…"},
@@ -68,7 +74,9 @@ func (e *Engine) tools() []tool {
 		{
 			name: "preview_order", about: "Judge an order; returns a ticket. type: market, limit (fills now) or resting.", acts: true, example: orderExample,
 			fields: append(slices.Clone(orderFields), field{name: "type", kind: choice, values: kinds[:3]}),
-			call:   func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return e.previewEntry(ctx, a, a["type"]) },
+			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
+				return e.previewEntry(ctx, a, a["type"])
+			},
 		},
 	}
 	if e.config.Pro {
@@ -77,7 +85,9 @@ func (e *Engine) tools() []tool {
 			example: map[string]string{"kind": "twap", "symbol": "BTC", "side": "long", "size": "0.5", "leverage": "2", "seconds": "600", "state": "s_…"},
 			fields: append(slices.Clone(orderFields), field{name: "kind", kind: choice, values: kinds[3:], required: true}, field{name: "trigger", kind: amount}, field{name: "seconds", kind: amount},
 				field{name: "from", kind: amount}, field{name: "to", kind: amount}, field{name: "count", kind: amount}),
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return e.previewEntry(ctx, a, a["kind"]) },
+			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
+				return e.previewEntry(ctx, a, a["kind"])
+			},
 		})
 	}
 	all = append(all, tool{
@@ -93,10 +103,14 @@ func (e *Engine) tools() []tool {
 	}, tool{
 		name: "close", about: "Close a whole position, or cancel an order or run of yours that adds.", acts: true, destroys: true, again: true,
 		fields: []field{{name: "symbol"}, {name: "order"}, {name: "run"}, accountField}, example: map[string]string{"symbol": "BTC"},
-		call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.closeOut(ctx, id, a) }) },
+		call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
+			return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.closeOut(ctx, id, a) })
+		},
 	}, tool{
 		name: "flatten", about: "Cancel and close everything.", acts: true, destroys: true, again: true, fields: []field{accountField},
-		call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.flatten(ctx, id) }) },
+		call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
+			return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.flatten(ctx, id) })
+		},
 	}, tool{
 		name: "halt", about: "Refuse entries until the operator resumes.", acts: true, destroys: true, again: true,
 		call: func(_ context.Context, e *Engine, _ arguments) (any, *refusal) { return e.haltNow() },
@@ -104,10 +118,14 @@ func (e *Engine) tools() []tool {
 	if e.config.Docs != nil {
 		all = append(all, tool{
 			name: "search_docs", about: "Search the API's documentation.", fields: []field{{name: "query", kind: free, required: true}}, example: map[string]string{"query": "rate limits"},
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return e.document(func() (any, error) { return e.config.Docs.Search(ctx, a["query"]) }) },
+			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
+				return e.document(func() (any, error) { return e.config.Docs.Search(ctx, a["query"]) })
+			},
 		}, tool{
 			name: "get_page", about: "Read a page of it.", fields: []field{{name: "page", kind: free, required: true}}, example: map[string]string{"page": "/errors"},
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return e.document(func() (any, error) { return e.config.Docs.Page(ctx, a["page"]) }) },
+			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
+				return e.document(func() (any, error) { return e.config.Docs.Page(ctx, a["page"]) })
+			},
 		})
 	}
 	if e.config.Mode == Read {
