@@ -169,7 +169,8 @@ func (a *approver) waiting(ctx context.Context, dir string) (all []mcp.Waiting, 
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	return all, json.NewDecoder(answer.Body).Decode(&all)
+	err = json.NewDecoder(answer.Body).Decode(&all)
+	return all, err
 }
 
 func (a *approver) post(ctx context.Context, dir, what string, values url.Values) error {

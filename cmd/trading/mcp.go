@@ -163,7 +163,7 @@ func (a *agent) front(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	start := func() error { return a.start(dir) }
+	start := func() error { return a.start(ctx, dir) }
 	if a.listen != "" {
 		return a.web(ctx, dir, settings, start)
 	}
@@ -171,7 +171,7 @@ func (a *agent) front(ctx context.Context) error {
 }
 
 // start starts an engine that its front's host does not end: hosts end what they started.
-func (a *agent) start(dir string) error {
+func (a *agent) start(ctx context.Context, dir string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (a *agent) start(dir string) error {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the engine has its own
-	cmd := exec.Command(program, append([]string{"mcp", "engine"}, a.flags()...)...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"mcp", "engine"}, a.flags()...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = a.app.Environ, log, log
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
@@ -214,7 +214,7 @@ func (a *agent) web(ctx context.Context, dir, settings string, start func() erro
 	if err := mcp.Join(ctx, dir, settings, start); err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", a.listen)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", a.listen)
 	if err != nil {
 		return cli.WithCode(cli.Refused, err)
 	}

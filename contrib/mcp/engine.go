@@ -78,7 +78,7 @@ type Config struct {
 }
 
 // omitted are rules that a test leaves out, to see what each is there for.
-type omitted struct{ state, addsTo, atExecute, fresh bool }
+type omitted struct{ state, addsTo, atExecute bool }
 
 // Engine is the one process of a user that trades a service for language models.
 type Engine struct {

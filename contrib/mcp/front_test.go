@@ -269,7 +269,7 @@ func TestTwoFronts(t *testing.T) {
 	_ = a.Body.Close()
 	end()
 	require.NoError(t, <-served)
-	<-two.ended
+	<-two.ended //nolint:errcheck // it may hear that the engine has closed
 	_ = two.in.Close()
 }
 

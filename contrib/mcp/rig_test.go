@@ -167,3 +167,5 @@ func (r *rig) fills() (n int) {
 	}
 	return n
 }
+
+func disk0700(path string) error { return os.Mkdir(path, 0o700) }

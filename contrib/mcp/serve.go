@@ -25,17 +25,17 @@ const (
 // interface. It ends with ctx, after what is under way; or when no front was there for ten minutes,
 // and nothing is pending or waits for a person. Fronts whose settings are others are refused.
 func (e *Engine) Serve(ctx context.Context, dir, settings string) error {
-	fronts, err := listen(frontSocket(dir))
+	fronts, err := listen(ctx, frontSocket(dir))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = fronts.Close() }()
-	web, err := listen(webSocket(dir))
+	web, err := listen(ctx, webSocket(dir))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = web.Close() }()
-	page, err := net.Listen("tcp", "127.0.0.1:0")
+	page, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
@@ -117,11 +117,11 @@ func (e *Engine) front(ctx context.Context, c net.Conn, settings string) {
 
 // listen makes a socket in a folder that only this user can enter. One that an earlier engine left is
 // replaced: the folder's journal is locked by then.
-func listen(path string) (net.Listener, error) {
+func listen(ctx context.Context, path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return net.Listen("unix", path)
+	return new(net.ListenConfig).Listen(ctx, "unix", path)
 }
 
 // Relay joins the engine of a folder, and passes lines between it and a host. It has no key, no lock
@@ -149,7 +149,7 @@ func Relay(ctx context.Context, dir, settings string, in io.Reader, out io.Write
 func join(ctx context.Context, dir, settings string, start func() error) (net.Conn, *bufio.Reader, error) {
 	const tries, apart, startEach = 150, 100 * time.Millisecond, 40
 	for i := range tries {
-		c, err := net.Dial("unix", frontSocket(dir))
+		c, err := new(net.Dialer).DialContext(ctx, "unix", frontSocket(dir))
 		if err == nil {
 			from := bufio.NewReader(c)
 			_, _ = io.WriteString(c, settings+"\n") // what fails shows in the greeting
