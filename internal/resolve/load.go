@@ -119,7 +119,7 @@ func (d *Driver) adopt(left []*Write) {
 		d.levels.left(w)
 	}
 	for _, w := range left {
-		if !w.Ledger.Done() {
+		if !w.Ledger.Done() || w.abandoned { // of a client that has closed, which has not ended it yet
 			d.schedule.add(w)
 		}
 	}
