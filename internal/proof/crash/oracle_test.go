@@ -134,7 +134,7 @@ func (w *world) copied() bool { return w.metOne("a copy", "sent twice") }
 
 // longWork reports whether a request can have run on behind its claim.
 func (w *world) longWork() bool {
-	return w.metOne("works for 16m", "works for 10m", "arrives 16m") || slices.Contains(w.readings, 50) && w.metOne("works", "died")
+	return w.metOne("works for 10m", "arrives 16m") || slices.Contains(w.readings, 50) && w.metOne("works", "died")
 }
 
 func (w *world) metOne(prefixes ...string) bool {
@@ -308,7 +308,7 @@ func (w *world) checkPaper(when string) {
 			n++
 		}
 	}
-	late := w.metOne("arrives", "a copy", "works for 10m", "works for 16m", "sent twice")
+	late := w.metOne("arrives", "a copy", "works for 10m", "works for 14m50s", "sent twice")
 	for _, t := range w.told {
 		wrong := t.outcome == trading.Applied && n == 0 || t.outcome == trading.NotApplied && n > 0
 		switch {
