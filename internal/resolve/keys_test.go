@@ -159,11 +159,13 @@ func TestEdge53_HoweverKeysAreKept(t *testing.T) {
 						s.look = func() (Look, error) {
 							l := Look{Positions: map[string]accounting.Position{}}
 							ran := now(s, func() int { return k.ran })
-							if ran > 0 && operation == exit {
+							switch {
+							case ran == 0:
+							case operation == exit:
 								l.Rows = []accounting.Row{{Symbol: "BTC", Side: accounting.Long, Cause: accounting.Market, Size: decimal.NewNullDecimal(decimal.NewFromInt(1))}}
-							} else if ran > 0 && operation == order {
+							case operation == order:
 								l.Positions["BTC"] = accounting.Position{Size: decimal.NewFromInt(1)}
-							} else if ran > 0 {
+							default:
 								l.Runs = []string{"run_1"}
 							}
 							return l, nil

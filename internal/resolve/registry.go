@@ -75,12 +75,12 @@ func (r *registry) add(e *Write) bool {
 }
 
 // shows are the places that count, each once.
-func (e *Write) shows() []pending.Place {
-	places := e.Places[:]
-	if e.Places[1] == (pending.Place{}) || e.Places[1] == e.Places[0] {
+func (w *Write) shows() []pending.Place {
+	places := w.Places[:]
+	if w.Places[1] == (pending.Place{}) || w.Places[1] == w.Places[0] {
 		places = places[:1]
 	}
-	if e.Places[0] == (pending.Place{}) {
+	if w.Places[0] == (pending.Place{}) {
 		places = places[1:]
 	}
 	return places

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -212,7 +211,7 @@ func transcribe(t *testing.T, a accident, call func(*trading.Client, context.Con
 		meta.Operation, meta.Status, meta.Key, meta.Replayed, meta.Unjournaled, meta.Attempts, meta.Intent, meta.Settled, len(meta.Body))
 	for _, r := range script.Received() {
 		names := slices.Sorted(maps.Keys(map[string][]string(r.Header)))
-		s.say("request  %s %s key=%q %s", r.Operation, names, http.Header(r.Header)["idempotency-key"], r.Body)
+		s.say("request  %s %s key=%q %s", r.Operation, names, r.Header["idempotency-key"], r.Body)
 	}
 	return s.text()
 }
@@ -223,7 +222,7 @@ func typesOf(err error) (types []string) {
 		return nil
 	}
 	types = append(types, fmt.Sprintf("%T", err))
-	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // of this one
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, one := range all.Unwrap() {
 			types = append(types, typesOf(one)...)
 		}
