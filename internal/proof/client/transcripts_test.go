@@ -210,8 +210,8 @@ func transcribe(t *testing.T, a accident, call func(*trading.Client, context.Con
 	s.say("meta     op=%s status=%d key=%q replayed=%t unjournaled=%v attempts=%d intent=%q settled=%t body=%d",
 		meta.Operation, meta.Status, meta.Key, meta.Replayed, meta.Unjournaled, meta.Attempts, meta.Intent, meta.Settled, len(meta.Body))
 	for _, r := range script.Received() {
-		names := slices.Sorted(maps.Keys(map[string][]string(r.Header)))
-		s.say("request  %s %s key=%q %s", r.Operation, names, r.Header["idempotency-key"], r.Body)
+		header := map[string][]string(r.Header)
+		s.say("request  %s %s key=%q %s", r.Operation, slices.Sorted(maps.Keys(header)), header["idempotency-key"], r.Body)
 	}
 	return s.text()
 }
