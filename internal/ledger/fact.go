@@ -60,13 +60,16 @@ const (
 	// Confirmed: a second, different question was asked about a refusal that turned the
 	// write away before its route.
 	Confirmed
+	// SendHeard: the answer to a send came after the wait for it had ended as silence. It may
+	// come at any time, also while a later send is under way and once the outcome is decided.
+	SendHeard
 )
 
 // Fact is one thing that happened to the write.
 type Fact struct {
 	Kind FactKind `json:"k"`
 	At   Instant  `json:"t"`
-	// Answer is of SendEnded, FenceEnded, ProbeEnded and Confirmed.
+	// Answer is of SendEnded, SendHeard, FenceEnded, ProbeEnded and Confirmed.
 	Answer Answer `json:"a,omitzero"`
 	// OwnRoute is of FenceEnded: the fence went to the write's own route, since the
 	// service keeps its keys by route.
@@ -76,6 +79,9 @@ type Fact struct {
 	Useless bool `json:"u,omitempty"`
 	// Finding is of Looked, and of Acknowledged.
 	Finding Finding `json:"v,omitzero"`
+	// Send is of SendHeard: the number of the send, from 1, as [Ledger.Sends] counted it when
+	// it began.
+	Send int `json:"n,omitempty"`
 }
 
 // Finding is what a look at the account comes to.

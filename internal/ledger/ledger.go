@@ -11,12 +11,14 @@ import (
 type Ledger struct {
 	Terms
 
-	sending  sending
-	outcome  Outcome
-	doubt    bool // a send that ended may have been applied
-	done     bool
-	forget   bool
-	restored bool
+	sending sending
+	outcome Outcome
+	doubt   bool // a send that ended may have been applied
+	done    bool
+	forget  bool
+	// contradicted is [Ledger.Contradicted].
+	contradicted bool
+	restored     bool
 
 	// lastByte is when the last byte of this process could have left, or when the
 	// process took the write over.
@@ -48,9 +50,11 @@ func Restore(t Terms, facts []Fact, now Instant) Ledger {
 	return l
 }
 
-// Note takes a fact in. Nothing changes an outcome that is decided.
+// Note takes a fact in. Nothing changes an outcome that is decided: an answer that comes after it
+// can only contradict it. Of a write that is not resolved a late answer still says what became of it.
 func (l *Ledger) Note(f Fact) {
-	if l.done {
+	if l.done && (f.Kind != SendHeard || l.outcome != Unknown || l.forget) {
+		l.noteAfter(f)
 		return
 	}
 	if f.Kind != Restarted {
@@ -64,6 +68,8 @@ func (l *Ledger) Note(f Fact) {
 		l.sending.begin()
 	case SendEnded:
 		l.noteSend(f)
+	case SendHeard:
+		l.noteHeard(f)
 	case KeyChanged:
 		l.sending.changeKey()
 	case SendingOver:
@@ -184,6 +190,11 @@ func (l *Ledger) WasOver(at Instant) bool {
 // Forget reports whether the write needs no resolution although its outcome is
 // Unknown: it sent nothing that may run, and its key may be another program's.
 func (l *Ledger) Forget() bool { return l.forget }
+
+// Contradicted reports whether answers cannot all be true of one execution: a send succeeded of a
+// write that is NotApplied, or it succeeded, no replay, beside another send that did or that failed
+// and may have run. It ran after all, or may have run twice, and that is for a person.
+func (l *Ledger) Contradicted() bool { return l.contradicted }
 
 // Late reports whether the probe placed the write.
 func (l *Ledger) Late() bool { return l.known().late }

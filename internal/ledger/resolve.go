@@ -151,6 +151,7 @@ func (l *Ledger) noteProbe(f Fact) {
 	case a.Class == Success:
 		p.open--
 		q.late = !a.Replayed
+		l.sending.fresh = l.sending.fresh || q.late
 		l.resolve(Applied)
 	case refused && a.Code == codeResultUnknown:
 		p.open--

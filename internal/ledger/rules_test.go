@@ -189,7 +189,7 @@ func TestAnAnswerAfterItsCallerHasLeft(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer Answer
 		want   Outcome
-	}{"a refusal": {refused, Unknown}, "a success": {success, Applied}, "nothing left": {unsent, Unknown}} {
+	}{"a refusal": {refused, NotApplied}, "a rate limit": {tooMany, Unknown}, "a success": {success, Applied}, "nothing left": {unsent, Unknown}} {
 		l := New(market())
 		l.Note(Fact{Kind: SendBegun, At: at(0)})
 		l.Note(Fact{Kind: SendingOver, At: at(0)})

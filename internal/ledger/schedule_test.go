@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -58,6 +59,7 @@ var (
 var (
 	sendAnswers  = []Answer{success, refused, replayed(refused), stalePrice, tooMany, replayed(tooMany), unavailable, inFlight, partWay, reused, failed, foreign, silence, unsent}
 	fenceAnswers = []Answer{reused, success, noOrder, replayed(locked), partWay, locked, inFlight, noAccount, replayed(noAccount), silence}
+	lateAnswers  = []Answer{success, refused, replayed(refused), stalePrice, tooMany, inFlight, partWay, reused, failed, silence}
 	probeAnswers = []Answer{silence, replayed(success), success, replayed(refused), refused, partWay, inFlight, tooMany, reused, failed, unsent}
 	verdicts     = []Finding{{Equal: true}, {Equal: true, Outcome: Applied}, {Equal: true, Outcome: NotApplied}, {Outcome: NotApplied}, {Equal: true, Lasting: true}}
 )
@@ -82,6 +84,7 @@ func kinds() map[string]Terms {
 		"sent once":             with(func(t *Terms) { t.TTL = 0 }),
 		"without probe":         with(func(t *Terms) { t.NoProbe = true }),
 		"cancel":                with(func(t *Terms) { t.Entry, t.Resolves = false, false }),
+		"full close":            with(func(t *Terms) { t.Entry, t.Idempotent = false, true }),
 		"paper":                 with(func(t *Terms) { t.Keyed, t.FirstUseKnown = false, false }),
 	}
 }
@@ -94,6 +97,7 @@ type walk struct {
 	facts   []Fact
 	now     time.Duration
 	crashed bool
+	late    bool // an answer came late
 	left    int
 	alone   bool // no other schedule shares the facts
 	count   *int
@@ -122,6 +126,7 @@ func (w walk) goOn() {
 	if w.t.Failed() {
 		return
 	}
+	w.hearLate(walk.goOn)
 	step := w.l.Next(at(w.now), Limits{})
 	w.checkStep(step)
 	if step.Do == Stop {
@@ -162,11 +167,39 @@ func (w walk) request(begun, ended FactKind, answers []Answer) {
 	w.note(Fact{Kind: begun})
 	w.crash()
 	w.now += 100 * time.Millisecond
+	w.hearLate(func(next walk) { next.ends(ended, answers) })
+	w.ends(ended, answers)
+}
+
+func (w walk) ends(ended FactKind, answers []Answer) {
 	for _, a := range answers {
 		next := w
 		next.note(Fact{Kind: ended, Answer: a})
 		next.crash()
 		next.goOn()
+	}
+}
+
+// hearLate goes on, once in a schedule, from each late answer to a send that went unheard.
+func (w walk) hearLate(goOn func(walk)) {
+	if w.late || w.crashed || w.left == 0 || w.t.Failed() {
+		return
+	}
+	w.left--
+	sends := 0
+	for _, f := range w.facts {
+		switch {
+		case f.Kind == SendBegun:
+			sends++
+		case f.Kind == SendEnded && f.Answer == silence:
+			for _, a := range lateAnswers {
+				next := w
+				next.late = true
+				next.note(Fact{Kind: SendHeard, Answer: a, Send: sends})
+				next.crash()
+				goOn(next)
+			}
+		}
 	}
 }
 
@@ -182,7 +215,7 @@ func (w *walk) note(f Fact) {
 		w.facts = slices.Clip(w.facts)
 	}
 	w.facts = append(w.facts, f)
-	if done && (w.l.Outcome() != was || !w.l.Done()) {
+	if done && (was != Unknown || f.Kind != SendHeard) && (w.l.Outcome() != was || !w.l.Done()) {
 		w.fail("left a decided outcome")
 	}
 	if w.l.Done() && w.l.Outcome() != Unknown && !justified(&w.l.Terms, w.facts, w.l.Outcome()) {
@@ -201,10 +234,10 @@ func (w walk) crash() {
 	for n := len(w.facts); ; n-- {
 		next := w
 		next.l = Restore(w.l.Terms, w.facts[:n], at(0))
-		if o := next.l.Outcome(); o != Unknown && o != whole.Outcome() {
+		if o := next.l.Outcome(); o != Unknown && o != whole.Outcome() && !whole.Contradicted() {
 			w.fail("a lost fact made it more certain")
 		}
-		if o := whole.Outcome(); o != Unknown && (w.l.Done() && o != w.l.Outcome() || !justified(&w.l.Terms, w.facts, o)) {
+		if o := whole.Outcome(); o != Unknown && (w.l.Done() && o != w.l.Outcome() && !whole.Contradicted() || !justified(&w.l.Terms, w.facts, o)) {
 			w.fail("a restart made it more certain")
 		}
 		next.now, next.left = time.Minute, 0 // the service's clock says a minute
@@ -279,6 +312,7 @@ func (w *walk) carryOut(do Action, a Answer) {
 
 func (w *walk) end() {
 	*w.count++
+	w.hearLate(func(walk) {}) // which changes nothing that is decided
 	if w.l.Sending() || !w.l.Done() && !w.l.known().look.final {
 		w.fail("stopped, and nothing is decided")
 	}
@@ -298,8 +332,11 @@ func (w *walk) checkStep(s Step) {
 		if now >= w.l.SendTTL() || w.l.TTL == 0 && w.l.Sent() {
 			w.fail("a send after the TTL")
 		}
-		if s.Do == Rekey && !unplaced(w.facts) {
+		if s.Do == Rekey && !unplaced(w.facts) && !eachRefused(&w.l.Terms, w.facts) {
 			w.fail("a new key in doubt")
+		}
+		if slices.ContainsFunc(w.facts, func(f Fact) bool { return f.Kind == SendHeard && (f.Answer == failed || f.Answer == partWay) }) {
+			w.fail("a send after one that may have run")
 		}
 	case Probe:
 		w.checkProbe(now)
@@ -315,16 +352,23 @@ func (w *walk) checkProbe(now time.Duration) {
 		w.fail("a probe that is not allowed")
 	}
 	answers, from, quiet, told := 0, time.Duration(0), time.Duration(0), false
-	fences, probes := 0, 0
+	fences, probes, before := 0, 0, false
 	for _, f := range w.facts {
 		switch f.Kind {
-		case SendBegun, SendEnded, Restarted:
+		case Restarted: // it may have lost the late answer, whose fences are over
+			told = told || before
+			fallthrough
+		case SendBegun, SendEnded:
 			quiet, answers = f.At.Mono, 0
 		case ProbeBegun:
 			probes++
 			quiet, answers = f.At.Mono, 0
 		case ProbeEnded:
 			quiet = f.At.Mono
+		case SendHeard:
+			if f.Answer == failed {
+				answers, told, before = 0, false, told
+			}
 		case FenceBegun:
 			fences++
 		case FenceEnded:
@@ -341,7 +385,11 @@ func (w *walk) checkProbe(now time.Duration) {
 			answers++
 		}
 	}
-	last := w.facts[len(w.facts)-1]
+	n := len(w.facts) - 1
+	for w.facts[n].Kind == SendHeard { // beside it
+		n--
+	}
+	last := w.facts[n]
 	switch {
 	case last.Kind != FenceEnded || last.Answer != reused || now-last.At.Mono > time.Second:
 		w.fail("a probe that follows no 422")
@@ -376,6 +424,45 @@ func unplaced(facts []Fact) bool {
 	return doubts == 0
 }
 
+// eachRefused reports whether each send under the present key has an answer of its own by which
+// it did nothing, and one of them is the service's no to the write.
+func eachRefused(t *Terms, facts []Fact) bool {
+	if t.Keyed && !t.FirstUseKnown {
+		return false
+	}
+	own, sends, first, no := map[int]bool{}, 0, 1, false
+	for _, f := range facts {
+		n := sends
+		switch f.Kind {
+		case KeyChanged:
+			own, first, no = map[int]bool{}, sends+1, false
+			continue
+		case SendBegun:
+			sends++
+			continue
+		case SendHeard:
+			n = f.Send
+		case SendEnded:
+		default:
+			continue
+		}
+		switch a := f.Answer; {
+		case a == inFlight:
+			others := 0
+			for i := first; i <= sends; i++ {
+				if i != n && own[i] {
+					others++
+				}
+			}
+			own[n] = own[n] || others < sends-first
+		case a.Class == Unsent, a.Class == Refusal && (a.Replayed || a.Says == NotApplied):
+			own[n] = true
+			no = no || a.Class == Refusal && a.Says == NotApplied && a.Status != 429 && a.Status != 503 && a != reused
+		}
+	}
+	return no && len(own) == sends-first+1 && !slices.Contains(slices.Collect(maps.Values(own)), false)
+}
+
 // justified holds an outcome against the facts, in the words of the rules.
 func justified(t *Terms, facts []Fact, o Outcome) bool {
 	if o == Applied {
@@ -387,7 +474,7 @@ func justified(t *Terms, facts []Fact, o Outcome) bool {
 		return false
 	}
 	return t.FirstUseKnown && unplaced(facts) && !restarted(facts) || !t.Keyed && unplaced(facts) ||
-		unplacedAfterRestart(t, facts) || storedRefusal(t, facts) || absent(t, facts)
+		unplacedAfterRestart(t, facts) || eachRefused(t, facts) || storedRefusal(t, facts) || absent(t, facts)
 }
 
 func restarted(facts []Fact) bool { return find(facts, Restarted) >= 0 }

@@ -17,6 +17,12 @@ type sending struct {
 	wait     time.Duration
 	exact    bool // the wait was asked for, so that nothing of it is left out
 	at       time.Duration
+	polls    int    // answers 409 in flight that used up no try
+	before   int    // sends under earlier keys
+	idle     uint64 // of those under the present key, by bit: its own answer says that it did nothing
+	fresh    bool   // one succeeded, and that was no replay
+	failed   bool   // one failed and may have run
+	ended    bool   // no send follows, whatever the one under way is answered
 }
 
 func (s *sending) begin() {
@@ -29,6 +35,7 @@ func (s *sending) begin() {
 // changeKey takes the next key. The wait was before it.
 func (s *sending) changeKey() {
 	s.keySends, s.rekey, s.wait = 0, false, 0
+	s.before, s.idle = s.sends, 0
 	s.limited, s.plain = false, false
 }
 
@@ -42,30 +49,31 @@ func (l *Ledger) noteSend(f Fact) {
 		s.begin()
 	}
 	s.open, s.at = false, f.At.Mono
-	if a.Class == Success {
-		l.resolve(Applied)
-		return
-	}
-	if a.Class == Unsent {
+	switch a.Class {
+	case Success:
+	case Unsent:
 		s.left--
 		s.keySends--
-	} else {
+	default:
 		l.leaves(f.At)
 		s.hear(a)
 	}
-	if a.Class == Refusal && a.Code == codeResultUnknown {
-		l.hold(f.At)
-	}
-	if s.over { // its caller left it in flight, which is doubt
+	l.learn(s.sends, f)
+	if l.done || s.over { // its caller left it in flight, which is doubt
 		return
 	}
 	if a.Confirm && (!l.doubt || !l.FirstUseKnown && !l.NotBefore && s.plain) {
 		l.inquire().denied, a.Says = a, Unknown
 	}
+	l.judge(a)
+}
+
+// judge takes the service's word for the write, as far as it goes, and says whether to send on.
+func (l *Ledger) judge(a Answer) {
 	l.outcome = l.says(a)
 	l.doubt = l.outcome == Unknown
-	s.decide(l, a)
-	if !s.again {
+	l.sending.decide(l, a)
+	if !l.sending.again {
 		l.endSending()
 	}
 }
@@ -102,8 +110,8 @@ func (l *Ledger) says(a Answer) Outcome {
 		return NotApplied
 	case a.Class != Refusal:
 		return Unknown
-	case l.doubt && !(a.Replayed && l.sending.keySends == 2 && l.FirstUseKnown):
-		return Unknown // else it is what became of the one before
+	case l.doubt && !(a.Replayed && l.sending.keySends == 2 && l.FirstUseKnown && !l.sending.failed) && !l.refusedBy(a):
+		return Unknown // else it is what became of the one before, or of each
 	case a.Code == codeKeyReused && l.Source == Derived:
 		return Unknown // it was sent before, in other bytes
 	default:
@@ -124,7 +132,7 @@ func (s *sending) decide(l *Ledger, a Answer) {
 	case Unsent:
 		s.again = true
 	}
-	if a.Class == Refusal && a.Status >= 500 && a.Says != NotApplied {
+	if s.ended {
 		s.again = false // it may have run, and would run again
 	}
 	// Beside a send in doubt a new key would be a second order, and a key that was
@@ -136,8 +144,25 @@ func (s *sending) decide(l *Ledger, a Answer) {
 		s.prices++
 		s.again = s.again && s.prices < r.PriceAttempts
 	}
-	s.again = s.again && s.sends < r.Attempts && !(r.FailFast && a.Advice == WaitFirst)
+	runs := a.Class == Refusal && a.Code == codeInFlight && l.mayPoll()
+	if runs {
+		s.polls++
+	}
+	s.again = s.again && s.sends-s.polls < r.Attempts && !(r.FailFast && a.Advice == WaitFirst)
 	s.pause(r, a)
+	if runs {
+		s.wait, s.exact = max(pollWaits[min(s.polls, len(pollWaits))-1], a.RetryAfter), true
+		s.again = s.again && s.at+s.wait-l.Decided.Mono <= pollFor
+	}
+}
+
+// pollWaits are the waits before a write that runs is asked for again; the last one stays.
+var pollWaits = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second}
+
+// mayPoll reports whether a write that runs is asked for again and again. Its own bytes ask, so
+// what forbids a probe forbids that.
+func (l *Ledger) mayPoll() bool {
+	return l.Idempotent && !l.Entry && l.TTL > 0 && !l.NoProbe && !l.Without.Probe
 }
 
 // pause sets the wait before the next send. A wait that the service asked for is kept

@@ -29,6 +29,9 @@ type Terms struct {
 	// Resolves means that what became of it is found out after the sending. Of a
 	// cancel it is not: the list of open orders says it.
 	Resolves bool `json:"resolves,omitempty"`
+	// Idempotent means that a second execution changes nothing that the first has not: of a
+	// full close or a cancel. It is asked for again while it runs.
+	Idempotent bool `json:"idempotent,omitempty"`
 	// Lasting means that an execution leaves a trace that nobody can take away: not
 	// so for resting limits and Pro orders, which can be cancelled.
 	Lasting bool `json:"lasting,omitempty"`
@@ -86,6 +89,8 @@ const (
 	clockLoses = 100
 	// ClocksAgree is how far wall and monotonic clock may differ.
 	ClocksAgree = 2 * time.Second
+	// pollFor is how long after its decision a write that runs is asked for again.
+	pollFor = 20 * time.Second
 	// paperHeld is how long after its last byte a paper write is taken to have run or
 	// never to run.
 	paperHeld = 30 * time.Second

@@ -89,6 +89,8 @@ func factText(f *ledger.Fact, quote func(string) string) string {
 			return "nothing of it was sent"
 		}
 		return "it was sent: " + answerText(a, quote)
+	case ledger.SendHeard:
+		return fmt.Sprintf("a late answer to send %d: %s", f.Send, answerText(a, quote))
 	case ledger.KeyChanged:
 		return "it was sent under the next key"
 	case ledger.SendingOver:

@@ -1,0 +1,199 @@
+package ledger
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// step is a fact of a write that is sent more than once.
+type step struct {
+	kind   FactKind
+	at     time.Duration
+	answer Answer
+	send   int
+}
+
+func begun(at time.Duration) step           { return step{kind: SendBegun, at: at} }
+func ended(at time.Duration, a Answer) step { return step{kind: SendEnded, at: at, answer: a} }
+func heard(at time.Duration, send int, a Answer) step {
+	return step{SendHeard, at, a, send}
+}
+
+func (l *Ledger) take(steps ...step) {
+	for _, s := range steps {
+		l.Note(Fact{Kind: s.kind, At: at(s.at), Answer: s.answer, Send: s.send})
+	}
+}
+
+// twice is a write of whose two sends the first one is listened to, and the second one was
+// answered.
+func twice(second Answer) []step {
+	return []step{begun(0), ended(time.Second, silence), begun(time.Second), ended(1100*time.Millisecond, second)}
+}
+
+func fullClose() Terms { return kinds()["full close"] }
+
+func TestLateAnswers(t *testing.T) {
+	const late = 3 * time.Second
+	over := step{kind: SendingOver, at: 2 * time.Second}
+	twoOpen := []step{begun(0), ended(time.Second, silence), begun(time.Second)}
+	cancel := kinds()["cancel"]
+	shared := kinds()["derived, shared"]
+	for name, c := range map[string]struct {
+		terms        Terms
+		facts        []step
+		want         Outcome
+		sending      bool
+		contradicted bool
+	}{
+		"a success decides":                   {market(), append(twice(silence), heard(late, 1, success)), Applied, false, false},
+		"beside a send under way too":         {market(), append(twoOpen, heard(late, 1, success)), Applied, false, false},
+		"and of a cancel that sends no more":  {cancel, append(twice(silence), over, heard(late, 1, success)), Applied, false, false},
+		"a refusal leaves the other in doubt": {market(), append(twice(silence), heard(late, 1, refused)), Unknown, true, false},
+		"and one that is under way":           {market(), append(twoOpen, heard(late, 1, refused)), Unknown, true, false},
+		"which decides by its own":            {market(), append(twoOpen, heard(late, 1, refused), ended(late, replayed(refused))), NotApplied, false, false},
+		"or later":                            {market(), append(twice(silence), over, heard(late, 2, replayed(refused)), heard(late, 1, refused)), NotApplied, false, false},
+		"beside one that met it":              {fullClose(), append(twice(inFlight), heard(late, 1, refused)), NotApplied, false, false},
+		"or that never left":                  {market(), append(twice(unsent), heard(late, 1, refused)), NotApplied, false, false},
+		"beside one that was limited":         {market(), append(twice(tooMany), heard(late, 1, refused)), NotApplied, false, false},
+		"not if the first use is not known":   {shared, append(twice(unsent), heard(late, 1, refused)), Unknown, true, false},
+		"not beside a page":                   {market(), append(twice(foreign), heard(late, 1, refused)), Unknown, true, false},
+		"a 409 says that another runs":        {market(), append(twice(refused), heard(late, 1, inFlight)), Unknown, false, false},
+		"a 409 decides nothing":               {market(), append(twice(silence), heard(late, 2, refused), heard(late, 1, inFlight)), Unknown, true, false},
+		"nor does a 429":                      {market(), append(twice(unavailable), heard(late, 1, tooMany)), Unknown, true, false},
+		"nor a 503, nothing placed":           {market(), append(twice(tooMany), heard(late, 1, unavailable)), Unknown, true, false},
+		"nor a page":                          {market(), append(twice(tooMany), heard(late, 1, foreign)), Unknown, true, false},
+		"nor a refused key": {market(), append(twice(tooMany), heard(late, 1, Answer{Class: Refusal, Code: "invalid_api_key", Status: 401, Says: NotApplied, InFront: true, Confirm: true})),
+			Unknown, true, false},
+		"a 5xx ends the sending":                {market(), append(twice(silence), heard(late, 1, failed)), Unknown, false, false},
+		"so does one that broke off":            {market(), append(twice(silence), heard(late, 1, partWay)), Unknown, false, false},
+		"and one that no table has":             {market(), append(twice(silence), heard(late, 1, Answer{Class: Unclear, Status: 500})), Unknown, false, false},
+		"also of a send under way":              {market(), append(twoOpen, heard(late, 1, failed), ended(late, unavailable)), Unknown, false, false},
+		"a 5xx, and a replayed refusal":         {market(), append(twoOpen, heard(late, 1, failed), ended(late, replayed(refused))), Unknown, false, false},
+		"a price goes under the next key":       {market(), append(twice(inFlight), heard(late, 1, stalePrice)), NotApplied, true, false},
+		"where it was the last it is decided":   {market(), append(twice(inFlight), over, heard(late, 1, stalePrice)), NotApplied, false, false},
+		"a send that there is not":              {market(), append(twice(silence), heard(late, 3, success)), Unknown, true, false},
+		"a success after NotApplied":            {market(), []step{begun(0), ended(late, refused), heard(late, 1, success)}, NotApplied, false, true},
+		"a success behind the next key":         {market(), []step{begun(0), ended(late, stalePrice), {kind: KeyChanged}, begun(late), heard(late, 1, success)}, Applied, false, true},
+		"a success beside a 5xx":                {market(), append(twoOpen, heard(late, 1, failed), ended(late, success)), Applied, false, true},
+		"in the other order":                    {market(), append(twice(success), heard(late, 1, failed)), Applied, false, true},
+		"a 5xx, and a success that is replayed": {market(), append(twoOpen, heard(late, 1, failed), ended(late, replayed(success))), Applied, false, false},
+		"two successes":                         {market(), append(twice(success), heard(late, 1, success)), Applied, false, true},
+		"a success and its replay":              {market(), append(twice(replayed(success)), heard(late, 1, success)), Applied, false, false},
+	} {
+		l := New(c.terms)
+		l.take(c.facts...)
+		if l.Outcome() != c.want || l.Sending() != c.sending || l.Contradicted() != c.contradicted {
+			t.Errorf("%s: outcome %v, sending %v, contradicted %v", name, l.Outcome(), l.Sending(), l.Contradicted())
+		}
+	}
+}
+
+// A late refusal of a price is sent again under the next key, as one in time.
+func TestALateRefusalForItsPrice(t *testing.T) {
+	l := New(market())
+	l.take(append(twice(inFlight), heard(3*time.Second, 1, stalePrice))...)
+	if step := l.Next(at(3*time.Second), Limits{}); step.Do != Rekey {
+		t.Errorf("next %+v", step)
+	}
+	l.take(step{kind: KeyChanged, at: 3 * time.Second}, heard(4*time.Second, 2, refused))
+	if !l.Sending() || l.Next(at(4*time.Second), Limits{}).Do != Send {
+		t.Errorf("an answer under the key before: %v, next %+v", l.Outcome(), l.Next(at(4*time.Second), Limits{}))
+	}
+	l.take(begun(4*time.Second), ended(5*time.Second, refused))
+	if l.Outcome() != NotApplied {
+		t.Errorf("%v", l.Outcome())
+	}
+}
+
+// Once a 5xx came late, the key may be free: what a fence was answered before says nothing of it.
+func TestALateFailureBetweenFences(t *testing.T) {
+	l := received(market())
+	l.take(heard(5200*time.Millisecond, 1, failed))
+	if got := l.Next(at(5500*time.Millisecond), Limits{}).Do; got != Fence {
+		t.Errorf("next %v", got)
+	}
+	l.fenced(5300*time.Millisecond, reused)
+	if got := l.Next(at(5500*time.Millisecond), Limits{}).Do; got != Fence {
+		t.Errorf("behind one that was under way: %v", got)
+	}
+	told := unheard(market())
+	told.fenced(0, inFlight)
+	told.take(heard(5200*time.Millisecond, 1, failed))
+	told.fenced(5300*time.Millisecond, reused)
+	if got := told.Next(at(5500*time.Millisecond), Limits{}).Do; got != Fence {
+		t.Errorf("where a write that runs is told apart: %v", got)
+	}
+	partial := unheard(market())
+	partial.take(heard(time.Second, 1, partWay))
+	if !partial.Held() {
+		t.Error("one that broke off holds the key")
+	}
+}
+
+// A full close that runs is asked for after 1, 2, 4 and then each 5 s, and uses up no try by it.
+func TestAFullCloseThatRuns(t *testing.T) {
+	asked := func(change func(t *Terms), first Answer) (moments []time.Duration) {
+		terms := fullClose()
+		change(&terms)
+		l, now := New(terms), time.Duration(0)
+		for range 100 {
+			moments = append(moments, now)
+			l.take(begun(now), ended(now, first))
+			first = inFlight
+			step := l.Next(at(now), Limits{})
+			if step.Do != Send {
+				return moments
+			}
+			now = step.At
+		}
+		t.Fatal("it goes on for ever")
+		return nil
+	}
+	nothing := func(*Terms) {}
+	slow := inFlight
+	slow.RetryAfter = 3 * time.Second
+	for name, c := range map[string]struct {
+		change func(t *Terms)
+		first  Answer
+		want   []time.Duration
+	}{
+		"from its decision on":          {nothing, inFlight, []time.Duration{0, 1e9, 3e9, 7e9, 12e9, 17e9}},
+		"behind one that went unheard":  {nothing, silence, []time.Duration{0, 200e6, 1200e6, 3200e6, 7200e6, 12200e6, 17200e6}},
+		"after as long as it was asked": {nothing, slow, []time.Duration{0, 3e9, 5e9, 9e9, 14e9, 19e9}},
+		"not after its TTL":             {func(t *Terms) { t.TTL = 5 * time.Second }, inFlight, []time.Duration{0, 1e9, 3e9}},
+		"another exit as often as it is sent": {func(t *Terms) { t.Idempotent = false }, inFlight,
+			[]time.Duration{0, 200e6, 600e6}},
+		"one without a probe":        {func(t *Terms) { t.NoProbe = true }, inFlight, []time.Duration{0, 200e6, 600e6}},
+		"one whose keys are no good": {func(t *Terms) { t.Without.Probe = true }, inFlight, []time.Duration{0, 200e6, 600e6}},
+		"an entry":                   {func(t *Terms) { t.Entry = true }, inFlight, []time.Duration{0, 200e6, 600e6}},
+	} {
+		if got := asked(c.change, c.first); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	l := New(fullClose())
+	l.take(append(twice(inFlight), heard(1500*time.Millisecond, 1, failed))...)
+	if l.Sending() {
+		t.Error("a 5xx that came late ends it")
+	}
+}
+
+// What each send was answered is known of so many under a key; behind more of them nothing is
+// decided by it.
+func TestMoreSendsThanAreKnown(t *testing.T) {
+	for n, want := range map[int]Outcome{mostSends: NotApplied, mostSends + 1: Unknown} {
+		terms := market()
+		terms.Retry.Attempts = 2 * mostSends
+		terms.TTL = time.Hour
+		l := New(terms)
+		l.take(begun(0), ended(0, silence))
+		for range n - 1 {
+			l.take(begun(0), ended(0, tooMany))
+		}
+		if l.take(heard(0, 1, refused)); l.Outcome() != want {
+			t.Errorf("%d sends: %v, want %v", n, l.Outcome(), want)
+		}
+	}
+}
