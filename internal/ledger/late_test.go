@@ -82,11 +82,13 @@ func TestLateAnswers(t *testing.T) {
 		"two successes":                         {market(), append(twice(success), heard(late, 1, success)), Applied, false, true},
 		"a success and its replay":              {market(), append(twice(replayed(success)), heard(late, 1, success)), Applied, false, false},
 	} {
-		l := New(c.terms)
-		l.take(c.facts...)
-		if l.Outcome() != c.want || l.Sending() != c.sending || l.Contradicted() != c.contradicted {
-			t.Errorf("%s: outcome %v, sending %v, contradicted %v", name, l.Outcome(), l.Sending(), l.Contradicted())
-		}
+		t.Run(name, func(t *testing.T) {
+			l := New(c.terms)
+			l.take(c.facts...)
+			if l.Outcome() != c.want || l.Sending() != c.sending || l.Contradicted() != c.contradicted {
+				t.Errorf("outcome %v, sending %v, contradicted %v", l.Outcome(), l.Sending(), l.Contradicted())
+			}
+		})
 	}
 }
 

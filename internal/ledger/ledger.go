@@ -196,6 +196,10 @@ func (l *Ledger) Forget() bool { return l.forget }
 // and may have run. It ran after all, or may have run twice, and that is for a person.
 func (l *Ledger) Contradicted() bool { return l.contradicted }
 
+// MaySend reports whether a send that has begun may still leave: an answer to an earlier one may
+// have come since.
+func (l *Ledger) MaySend() bool { return !l.done && !l.sending.ended }
+
 // Late reports whether the probe placed the write.
 func (l *Ledger) Late() bool { return l.known().late }
 

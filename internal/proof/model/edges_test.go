@@ -59,10 +59,14 @@ func (w *world) moments() []option {
 }
 
 func (w *world) replies() []option {
-	if w.edges {
+	switch {
+	case w.edges:
 		return edgeReplies
+	case w.listens:
+		return listenedReplies
+	default:
+		return replies
 	}
-	return replies
 }
 
 // probeUntil is how old a write is at the most when a probe leaves.
@@ -98,7 +102,7 @@ func (p *program) mayLeave(do ledger.Action) bool {
 	switch do {
 	case ledger.Send:
 		decided := p.on.terms.Decided
-		return max(now.Mono-decided.Mono, now.Wall.Sub(decided.Wall)) < p.on.terms.SendTTL()
+		return (p.l.MaySend() || p.w.lies.leavesLate) && max(now.Mono-decided.Mono, now.Wall.Sub(decided.Wall)) < p.on.terms.SendTTL()
 	case ledger.Probe:
 		return p.l.ProbeWithin(now) > 0
 	default:

@@ -92,7 +92,7 @@ func (p *program) takenOver(do ledger.Action, t taking) {
 	life := p.life
 	p.waiting = -1
 	w.after(t.held, func() {
-		if p.life != life {
+		if p.life != life || p.l.Done() {
 			return
 		}
 		p.waiting = 0

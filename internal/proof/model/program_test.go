@@ -23,6 +23,7 @@ type journal struct{ entries []*entry }
 
 // entry is one intent.
 type entry struct {
+	write    int // its number; a copy of the entry is of the same write
 	terms    ledger.Terms
 	firstKey int
 	key      int
@@ -49,7 +50,11 @@ type program struct {
 	takes     int
 	l         ledger.Ledger
 	on        *entry
-	waiting   int           // the request that it waits for
+	waiting   int // the request that it waits for
+	turn      int // what it came back for before is over
+	listening map[int]listened
+	succeeded bool          // a send of the write did, and that was no replay
+	failed    bool          // a send of it failed and may have run
 	reused    time.Duration // when a fence was first answered 422; 0 if it was not
 	probed    bool
 	value     int // of a TP/SL setting
@@ -60,6 +65,7 @@ type program struct {
 	gap       bool          // it took the journal over without a release
 	looked    time.Duration
 	looks     bool
+	out       request
 	said      said
 	saidAt    time.Duration
 }
@@ -111,9 +117,11 @@ func (p *program) open(key int, firstUse time.Duration) {
 		t.FirstUseKnown = false
 	}
 	p.w.lies.onTerms(&t)
-	e := &entry{terms: t, key: key, firstKey: key, decided: p.w.now, firstUse: firstUse}
+	p.w.writes++
+	e := &entry{write: p.w.writes, terms: t, key: key, firstKey: key, decided: p.w.now, firstUse: firstUse}
 	p.journal.entries = append(p.journal.entries, e)
 	p.on, p.l, p.looks = e, ledger.New(t), false
+	p.succeeded, p.failed = false, false
 	p.said = saidNothing
 	p.goOn()
 }
@@ -162,6 +170,7 @@ const patience = 75 * time.Minute
 
 // goOn does what is due now, and comes back for what is due later.
 func (p *program) goOn() {
+	p.turn++
 	for {
 		step := p.w.lies.onStep(p, p.l.Next(p.now(), ledger.Limits{}))
 		switch {
@@ -180,9 +189,9 @@ func (p *program) goOn() {
 			p.does(step.Do)
 			return
 		}
-		life, on := p.life, p.on
+		life, on, turn := p.life, p.on, p.turn
 		p.w.after(wait, func() {
-			if p.life == life && p.on == on {
+			if p.life == life && p.on == on && p.turn == turn {
 				p.goOn()
 			}
 		})
@@ -288,6 +297,9 @@ func (p *program) leaves(do ledger.Action) {
 	w := p.w
 	w.seq++
 	r := request{key: p.on.key, probe: do == ledger.Probe, program: p, id: w.seq}
+	if do == ledger.Send {
+		r.send, r.write = p.l.Sends(), p.on.write
+	}
 	age := w.now - p.on.decided
 	if p.wall < 0 && p.slept > 0 && do != ledger.Fence { // neither clock tells the age
 		w.cause = clocks
@@ -300,15 +312,16 @@ func (p *program) leaves(do ledger.Action) {
 	case r.probe && age >= probeUntil && !w.forgetful:
 		w.find(staleProbe)
 	}
-	p.waiting = r.id
+	p.waiting, p.out = r.id, r
 	w.send(r)
-	timeout := 10 * time.Second
-	if r.probe {
-		timeout = 5 * time.Second
-	}
 	life := p.life
-	w.after(timeout, func() {
-		if p.life == life {
+	w.after(w.waitsAtMost(r), func() {
+		switch {
+		case p.life != life || p.waiting != r.id:
+		case w.listens && r.send > 0:
+			p.listensTo(r)
+			p.hearsInTime(r, silence)
+		default:
 			p.hears(r, silence)
 		}
 	})
@@ -341,21 +354,32 @@ func (p *program) meanwhile(m int) {
 		}
 	case m == leaves && p.l.Sending():
 		p.waiting = 0
+		if p.w.listens {
+			p.listensTo(p.out)
+			p.note(ledger.Fact{Kind: ledger.SendEnded, Answer: silence})
+		}
 		p.note(ledger.Fact{Kind: ledger.SendingOver})
 		p.goOn()
 	}
 }
 
-func (p *program) waitsFor(r request) bool { return p.waiting == r.id }
+func (p *program) waitsFor(r request) bool {
+	_, listens := p.listening[r.id]
+	return listens || p.waiting == r.id
+}
 
 func (p *program) hears(r request, a ledger.Answer) {
-	if !p.waitsFor(r) {
-		return
+	switch {
+	case p.waiting == r.id:
+		p.hearsInTime(r, a)
+	case p.waitsFor(r):
+		p.hearsLate(r, a)
 	}
+}
+
+func (p *program) hearsInTime(r request, a ledger.Answer) {
 	p.waiting = 0
-	if a == failed {
-		p.w.heard5xx = p.w.now
-	}
+	p.keeps(r, a)
 	if p.w.trace {
 		p.w.say("program %d hears %d %s replayed %v", p.name, a.Status, a.Code, a.Replayed)
 	}
@@ -365,9 +389,6 @@ func (p *program) hears(r request, a ledger.Answer) {
 		ended = ledger.FenceEnded
 	case r.probe:
 		ended = ledger.ProbeEnded
-	}
-	if a.Class == ledger.Refusal && a.Status < 500 && a.Says == ledger.NotApplied && (!a.InFront || a.Replayed) && a.Code != reused.Code {
-		p.on.dead, p.on.since = true, p.w.now
 	}
 	if r.kind == fence && a == reused && p.reused == 0 {
 		p.reused = p.now().Mono
@@ -475,6 +496,7 @@ func (p *program) speak(s said) {
 func (p *program) crash(lost bool, down time.Duration) {
 	w, e := p.w, p.on
 	p.life++
+	p.listening = nil
 	p.waiting, p.wall, p.slept, p.noDate = 0, 0, 0, false
 	if lost {
 		e.lose()

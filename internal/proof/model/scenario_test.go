@@ -12,15 +12,17 @@ type scenario struct {
 	name  string
 	terms ledger.Terms
 	readings
-	levels      levels // of a TP/SL setting
-	ownRoute    bool   // the client knows that keys are per route, and fences there
-	named       bool   // the key comes from a decision that is taken again
-	second      bool   // by a second program too
-	ownJournals bool   // which has a journal of its own
-	forgetful   bool   // no durable journal
-	vanish      bool   // the order's trace can be taken away
-	edges       bool   // with the accidents of disks, connections, limits and unheard-of codes
-	leased      bool   // the journal is held under a lease
+	levels      levels        // of a TP/SL setting
+	ownRoute    bool          // the client knows that keys are per route, and fences there
+	named       bool          // the key comes from a decision that is taken again
+	second      bool          // by a second program too
+	ownJournals bool          // which has a journal of its own
+	forgetful   bool          // no durable journal
+	vanish      bool          // the order's trace can be taken away
+	edges       bool          // with the accidents of disks, connections, limits and unheard-of codes
+	leased      bool          // the journal is held under a lease
+	listens     bool          // a send that had no answer in time is listened to
+	firstFor    time.Duration // how long the first send is waited for; 0 as long as any
 	lies        lies
 	only        []string // the accidents that there are; all if there is none
 	trace       bool
@@ -39,6 +41,7 @@ type lies struct {
 	noLease       bool // the gate does not ask for the lease
 	knowsDecision bool // a process without the lease says what became of a decision that it did not send
 	nextKey       bool // a pending decision goes on under the next key
+	leavesLate    bool // a send that was held up leaves behind a late answer
 	volatile      map[ledger.FactKind]bool
 }
 
@@ -162,4 +165,11 @@ var scenarios = []scenario{
 	with("given key", given),
 	with("given key, first use unknown", given, firstUse),
 	with("given key, not used before", since, exclusive),
+	with("market order, listened to", listens),
+	with("partial close, listened to", exit, listens),
+	with("full close, asked twice", asksTwice),
+	with("full close, asked twice, 10 and 50, exclusive", asksTwice, reading10, reading50, exclusive),
+	with("full close under an order id, asked twice, under a lease", asksTwice, derived, leased),
+	with("full close, given key, first use unknown, asked twice", asksTwice, given, firstUse),
+	with("cancel, asked twice", cancel, asksTwice),
 }

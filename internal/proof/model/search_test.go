@@ -92,6 +92,7 @@ const (
 	forgotten
 	stuck
 	overwritten
+	untold
 	// What RECOVERY names: counted apart.
 	probeRan
 	probeRanTwice
@@ -121,6 +122,7 @@ var findings = [findingCount]string{
 	staleProbe:         "a probe left ten minutes after the decision, or later",
 	forgotten:          "sent, and nobody remembers",
 	stuck:              "it goes on for ever",
+	untold:             "answers contradict what was said or one another, and nobody says so",
 	overwritten:        "an older level replaced a newer one for good",
 	probeRan:           LateProbe,
 	probeRanTwice:      "the probe ran it a second time",

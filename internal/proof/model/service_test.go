@@ -28,6 +28,8 @@ type request struct {
 	probe   bool
 	program *program
 	id      int
+	send    int // its number among the sends of its write; 0 of another
+	write   int
 	sent    time.Duration
 }
 
@@ -132,11 +134,14 @@ var (
 // send puts a request on its way.
 func (w *world) send(r request) {
 	r.sent = w.now
-	switch t := w.pick(travels); t {
+	switch t := w.pick(w.travels()); t {
 	case 0:
 		w.after(50*time.Millisecond, func() { w.arrives(r) })
 	case 1:
 		w.after(100*time.Millisecond, func() { r.program.hears(r, silence) })
+	case len(travels):
+	case len(travels) + 1, len(travels) + 2, len(travels) + 3:
+		w.after(stays[t-len(travels)-1], func() { w.arrives(r) })
 	default:
 		if delays[t-2] > claimLasts {
 			w.cause = longDelay
@@ -159,7 +164,14 @@ func (w *world) answers(r request, a ledger.Answer) {
 	if !r.program.waitsFor(r) {
 		return
 	}
-	switch w.pick(w.replies()) {
+	o := w.pick(w.replies())
+	if w.listens && o >= len(replies) {
+		if o > len(replies) {
+			w.after(late[o-len(replies)-1], func() { r.program.hears(r, a) })
+		}
+		return
+	}
+	switch o {
 	case 0:
 	case 1:
 		a = silence

@@ -162,6 +162,37 @@ var needed = []without{
 		turned(ledger.SendEnded, is(unheardOf), unsent), []string{"a code of no table"}, falseNotApplied},
 	{"and is not sent again", with("", edges),
 		turned(ledger.SendEnded, is(unheardOf), silence), []string{"5xx after the work", "a code of no table"}, after5xx},
+	// Late answers.
+	{"a late answer is of the send that had it", with("", asksTwice),
+		func(l *lies) {
+			l.fact = func(p *program, f *ledger.Fact) bool {
+				for n := 1; f.Kind == ledger.SendHeard && n <= p.l.Sends(); n++ {
+					other := *f
+					other.Send = n
+					p.l.Note(other)
+				}
+				return true
+			}
+		}, []string{"refused in front", "reply 3 s late", "caller leaves"}, falseNotApplied},
+	{"a late refusal settles only once each send has its own answer", with("", asksTwice),
+		decides(func(_ *program, f *ledger.Fact) bool { return f.Kind == ledger.SendHeard && freshRefusal(f.Answer) }),
+		[]string{"refused in front", "reply 3 s late", "reply swallowed"}, falseNotApplied},
+	{"and each says that it did nothing", with("", asksTwice),
+		turned(ledger.SendHeard, is(failed), unavailable),
+		[]string{"5xx after the work", "reply 3 s late", "refused in front", "reply 12 s late"}, falseNotApplied},
+	{"a late 5xx that may have run ends the sending", with("", listens),
+		func(l *lies) {
+			l.fact = func(_ *program, f *ledger.Fact) bool { return f.Kind != ledger.SendHeard || f.Answer != failed }
+		}, []string{"takes 6 s", "5xx after the work"}, ranTwice},
+	{"also one that waits for its byte", with("", leased, asksTwice),
+		func(l *lies) { l.leavesLate = true },
+		[]string{"5xx after the work", "reply 3 s late", "TAKEN OVER, facts lost; held up until the deadline"}, ranTwice},
+	{"a second send beside a first one is durable before its byte", with("", asksTwice), notDurable(ledger.SendBegun),
+		[]string{"5xx after the work", "reply 3 s late", "reply lost", "CRASH after the byte, facts lost; again at once"}, falseNotApplied},
+	{"an answer that comes once it is decided is held against it", with("", asksTwice),
+		func(l *lies) {
+			l.fact = func(p *program, f *ledger.Fact) bool { return f.Kind != ledger.SendHeard || !p.l.Done() }
+		}, []string{"5xx after the work", "reply 3 s late"}, untold},
 	// Looks.
 	{"before it is gone, absence decides nothing under 422", market(),
 		decides(func(_ *program, f *ledger.Fact) bool {

@@ -27,6 +27,7 @@ type world struct {
 	now     time.Duration
 	events  []event
 	seq     int
+	writes  int
 	records [16]record
 
 	executed    []execution
@@ -133,7 +134,7 @@ func (w *world) run() {
 
 // find notes a finding, or the accident that is known to cause it.
 func (w *world) find(f finding) {
-	if f < apart && w.cause != 0 {
+	if f < apart && f != untold && w.cause != 0 {
 		f = w.cause
 	}
 	w.found[f] = true
