@@ -54,9 +54,7 @@ func (p *program) listensTo(r request) {
 
 // keeps remembers what an answer says apart from the ledger.
 func (p *program) keeps(r request, a ledger.Answer) {
-	if a == failed && (r.kind != fence || !p.w.listens) {
-		p.w.heard5xx = p.w.now
-	}
+	p.w.heard5xx = p.w.heard5xx || a == failed && r.kind == order
 	if a.Class == ledger.Refusal && a.Status < 500 && a.Says == ledger.NotApplied && (!a.InFront || a.Replayed) && a.Code != reused.Code {
 		p.on.dead, p.on.since = true, p.w.now
 	}

@@ -31,6 +31,8 @@ type request struct {
 	send    int // its number among the sends of its write; 0 of another
 	write   int
 	sent    time.Duration
+
+	knows5xx bool // a program had heard a 5xx when it left
 }
 
 type status uint8
@@ -133,7 +135,7 @@ var (
 
 // send puts a request on its way.
 func (w *world) send(r request) {
-	r.sent = w.now
+	r.sent, r.knows5xx = w.now, w.heard5xx
 	switch t := w.pick(w.travels()); t {
 	case 0:
 		w.after(50*time.Millisecond, func() { w.arrives(r) })

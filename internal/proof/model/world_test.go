@@ -32,9 +32,9 @@ type world struct {
 
 	executed    []execution
 	vanished    bool
-	failedAfter bool          // the work was done, and a 5xx was the answer
-	heard5xx    time.Duration // when a program heard that; 0 if none did
-	cause       finding       // the accident that is known to break a promise
+	failedAfter bool    // the work was done, and a 5xx was the answer
+	heard5xx    bool    // a program has heard one
+	cause       finding // the accident that is known to break a promise
 	found       [findingCount]bool
 	programs    []*program
 	lines       []string
@@ -181,7 +181,7 @@ func (w *world) twice(r request) finding {
 		return acrossJournals
 	case r.probe:
 		return probeRanTwice
-	case w.failedAfter && r.key == first.key && (w.heard5xx == 0 || r.sent < w.heard5xx):
+	case w.failedAfter && r.key == first.key && !r.knows5xx:
 		return after5xx
 	}
 	return ranTwice
