@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// dialer returns how the pool connects.
-func dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
-	d := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second, Control: boundUnacknowledged}
+// dialer returns how a pool connects, of whose HTTP/2 connections is known which are dead.
+func dialer(of *shared) func(ctx context.Context, network, address string) (net.Conn, error) {
+	d := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second, Control: boundPath}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := d.DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return newPooledConn(conn), nil
+		return newPooledConn(conn, of), nil
 	}
 }
 
@@ -33,14 +33,18 @@ type pooledConn struct {
 	net.Conn
 	reader reader
 
+	began      time.Time
+	unanswered unanswered
+	of         *shared
+
 	mu      sync.Mutex
 	changed sync.Cond
 	waiting bool // a Read is under way and has been given nothing
 	closed  bool
 }
 
-func newPooledConn(conn net.Conn) *pooledConn {
-	c := &pooledConn{Conn: conn}
+func newPooledConn(conn net.Conn, of *shared) *pooledConn {
+	c := &pooledConn{Conn: conn, began: time.Now(), of: of}
 	c.changed.L = &c.mu
 	c.reader.init(c)
 	return c
@@ -52,13 +56,24 @@ func (c *pooledConn) Read(p []byte) (int, error) {
 	c.waiting = true
 	c.changed.Broadcast()
 	c.mu.Unlock()
-	return c.reader.read(p)
+	n, err := c.reader.read(p)
+	if n > 0 {
+		c.unanswered.read(time.Since(c.began))
+	}
+	return n, err
+}
+
+// Write writes, and notes that an answer is due.
+func (c *pooledConn) Write(p []byte) (int, error) {
+	c.unanswered.wrote(time.Since(c.began))
+	return c.Conn.Write(p)
 }
 
 // Close closes the connection before it wakes those that wait: they find nothing
 // that could be written to.
 func (c *pooledConn) Close() error {
 	err := c.Conn.Close()
+	c.of.remove(c)
 	c.mu.Lock()
 	c.closed = true
 	c.changed.Broadcast()
@@ -85,18 +100,20 @@ func (c *pooledConn) quiet() bool {
 // fitToWrite reports whether a request may be written to the connection that
 // net/http has chosen for it. If not, that one is closed and nothing can leave.
 func fitToWrite(info httptrace.GotConnInfo) bool {
-	if !info.Reused {
-		return true
-	}
 	conn := info.Conn
-	if speaksHTTP2(conn) {
-		return true
-	}
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
 	}
 	pooled, ok := conn.(*pooledConn)
-	return !ok || pooled.quiet()
+	switch {
+	case !ok:
+		return true
+	case speaksHTTP2(info.Conn):
+		pooled.of.add(pooled)
+		return true
+	default:
+		return !info.Reused || pooled.quiet()
+	}
 }
 
 func speaksHTTP2(conn net.Conn) bool {

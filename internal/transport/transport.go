@@ -19,6 +19,7 @@ type Transport struct {
 	mu      sync.Mutex
 	pool    *http.Transport   // of the next attempt; nil where the program's is not net/http's
 	retired []*http.Transport // that let an attempt time out, the last of them; none is the program's
+	shared  *shared           // of the pool's connections those of HTTP/2; nil for the program's
 	stale   bool              // an attempt timed out over the program's, which cannot be retired
 }
 
@@ -26,12 +27,18 @@ type Transport struct {
 func New(rt http.RoundTripper) *Transport {
 	t := &Transport{given: rt}
 	if rt == nil {
-		t.pool = NewPool()
+		t.own(NewPool())
 	} else {
 		t.pool, _ = rt.(*http.Transport)
 	}
 	t.traced = t.pool != nil
 	return t
+}
+
+// own makes a pool the next attempt's, with HTTP/2 connections of its own.
+func (t *Transport) own(pool *http.Transport) {
+	t.pool, t.shared = pool, &shared{}
+	t.pool.DialContext = dialer(t.shared)
 }
 
 // Close ends the client's own idle connections; a busy one ends once it is idle.
@@ -50,6 +57,9 @@ func (t *Transport) Close() {
 func (t *Transport) current() http.RoundTripper {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.shared != nil && t.shared.dead() {
+		t.renew()
+	}
 	through := t.given
 	if t.pool != nil {
 		through = t.pool
@@ -77,11 +87,19 @@ func (t *Transport) retire(through http.RoundTripper) {
 		t.stale = true
 	case through != old: // done already
 	default:
-		if old != t.given {
-			t.retired = append(t.retired[max(len(t.retired)+1-mostRetired, 0):], old)
-			old.CloseIdleConnections()
-		}
-		t.pool = old.Clone()
+		t.renew()
+	}
+}
+
+// renew has later attempts go over a pool of their own. What is under way goes on.
+func (t *Transport) renew() {
+	old := t.pool
+	if old != t.given {
+		t.retired = append(t.retired[max(len(t.retired)+1-mostRetired, 0):], old)
+		old.CloseIdleConnections()
+	}
+	if t.pool = old.Clone(); t.shared != nil {
+		t.own(t.pool)
 	}
 }
 
@@ -94,7 +112,7 @@ const longEnough = time.Second
 func NewPool() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer(),
+		DialContext:            dialer(&shared{}),
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           256,
 		MaxIdleConnsPerHost:    128,
@@ -104,15 +122,14 @@ func NewPool() *http.Transport {
 		// An order and its answer fit either, with their headers, and a connection has
 		// one of each; a long list goes past them. net/http's own are twice as large.
 		// A connection that swallows what is sent is found out while nothing waits for it.
-		HTTP2:           &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter, WriteByteTimeout: pingAfter},
+		HTTP2:           &http.HTTP2Config{SendPingTimeout: deadAfter, PingTimeout: closedAfter - deadAfter, WriteByteTimeout: writeWithin},
 		WriteBufferSize: 2 << 10,
 		ReadBufferSize:  2 << 10,
 	}
 }
 
-// pingAfter is how long nothing comes over an HTTP/2 connection until it is asked for a sign of
-// life, and how long that may take.
-const pingAfter = 5 * time.Second
+// writeWithin is how long nothing can be written to an HTTP/2 connection until it is closed.
+const writeWithin = 5 * time.Second
 
 // Request is what one attempt sends. Nothing of it is changed.
 type Request struct {

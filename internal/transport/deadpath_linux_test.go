@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The kernel gives up what nobody acknowledges after the time of an attempt.
+// The kernel gives up what nobody acknowledges after deadAfter.
 func TestWhatIsNotAcknowledgedIsGivenUp(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer listener.Close()
-	conn, err := dialer()(t.Context(), "tcp", listener.Addr().String())
+	conn, err := dialer(&shared{})(t.Context(), "tcp", listener.Addr().String())
 	require.NoError(t, err)
 	defer conn.Close()
 	raw, err := conn.(*pooledConn).Conn.(*net.TCPConn).SyscallConn()
@@ -22,6 +22,6 @@ func TestWhatIsNotAcknowledgedIsGivenUp(t *testing.T) {
 	require.NoError(t, raw.Control(func(fd uintptr) {
 		ms, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, 18)
 		require.NoError(t, err)
-		assert.Equal(t, int(pingAfter.Milliseconds()), ms)
+		assert.Equal(t, int(deadAfter.Milliseconds()), ms)
 	}))
 }
