@@ -79,6 +79,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, progress io.Writ
 		return runAll(ctx, out, progress, s)
 	case "service":
 		return serve(ctx, in, out)
+	case "path":
+		return servePath(ctx, in, out, s)
 	case "memory":
 		return inFlight(ctx, out, s)
 	default:
@@ -136,6 +138,7 @@ func runAll(ctx context.Context, out, progress io.Writer, s settings) (err error
 		{"e", func() error { return stages(ctx, out, s) }},
 		{"e", func() error { return durable(ctx, out, s) }},
 		{"f", func() error { return waits(ctx, out, s) }},
+		{"f", func() error { return seconds(ctx, out, s) }},
 		{"g", func() error { return leased(ctx, out, s) }},
 		{"growth", func() error { return growth(ctx, out, s) }},
 	}

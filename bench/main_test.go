@@ -31,7 +31,7 @@ func TestRun(t *testing.T) {
 	sections := strings.Split(out.String(), "\n### ")
 	want := []string{
 		"(a) An order over loopback, one", "(a) An order over loopback, 64", "(a) An order over loopback, 1000",
-		"(b) ", "(c) ", "(d) ", "(e) What", "(e) The durable", "(f) What a user", "Growth",
+		"(b) ", "(c) ", "(d) ", "(e) What", "(e) The durable", "(f) What a user", "(f) What takes seconds", "Growth",
 	}
 	if len(sections) != len(want)+1 {
 		t.Fatalf("%d sections, want %d:\n%s", len(sections)-1, len(want), out.String())
@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 	for _, row := range []string{
 		"a row of markets", "a row of trades", "an event of a shared watch", "an order, its journal", "a read, counted",
 		"paper: + gate and rate limits", "live: + journal in memory", "| 64 |",
-		"all replies lost", "beside entries", "after a restart with many",
+		"works on it for 3s", "swallows and acknowledges", "all replies lost", "beside entries", "after a restart with many",
 	} {
 		if !strings.Contains(out.String(), row) {
 			t.Errorf("no row with %q", row)
