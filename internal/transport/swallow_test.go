@@ -103,7 +103,7 @@ func swallowsHTTP2(t *testing.T, over func(trust *tls.Config) *Transport) {
 	mu.Unlock()
 	mostAttempts := 1
 	if tr.given != nil {
-		mostAttempts = 9
+		mostAttempts = 3 // on a machine that is overloaded
 	}
 	checkNext(t, tr, proxy.URL(), mostAttempts)
 }
@@ -122,6 +122,5 @@ func checkNext(t *testing.T, tr *Transport, to string, mostAttempts int) {
 	for tr.Send(t.Context(), next).Err != nil && attempts < 20 {
 		attempts++
 	}
-	// An HTTP/2 connection of the program's is idle some time after its attempt has ended.
 	assert.LessOrEqual(t, attempts, mostAttempts)
 }

@@ -64,12 +64,18 @@ func (t *Transport) current() http.RoundTripper {
 	if t.pool != nil {
 		through = t.pool
 	}
-	if idle, ok := through.(interface{ CloseIdleConnections() }); ok && t.stale {
+	if idle, ok := through.(idler); ok && t.stale {
 		idle.CloseIdleConnections() // among them the one that the attempt has left by now
 	}
 	t.stale = false
 	return through
 }
+
+// idler is what a transport of the program's has if its idle connections can be closed.
+type idler interface{ CloseIdleConnections() }
+
+// leavesWithin is longer than a goroutine of net/http takes to leave a stream, unless the machine is overloaded.
+const leavesWithin = 20 * time.Millisecond
 
 // mostRetired bounds the pools that are kept to be closed. What is still busy in an older one
 // ends by itself.
@@ -235,6 +241,9 @@ func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Re
 		overdue := errors.Is(a.Err, ErrTimeout) || errors.Is(a.Err, context.DeadlineExceeded) && a.Received.Sub(a.Sent) >= longEnough
 		if a.Written && overdue {
 			t.retire(through)
+			if _, closes := t.given.(idler); closes {
+				time.Sleep(leavesWithin) // until then an HTTP/2 connection is not idle, and the next attempt closes none
+			}
 		}
 		return body.wantsAnother() && ctx.Err() == nil
 	}
