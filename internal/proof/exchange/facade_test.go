@@ -28,7 +28,7 @@ const rootPath = "github.com/tradingapi/trading-go"
 // notOperations take a context and stand for no operation of their own: one for all, or they find
 // out what became of a write by several, or ask the client itself.
 var notOperations = []string{"Client.RateLimitUsage", "Client.Recover", "Client.Acknowledge", "Client.DeclareExclusive", "Client.Pending", "Account.Pending", "Sandbox.Pending", "Client.Resolve", "Client.ResolveID",
-	"Client.ForgetClientOrderID", "Client.ForgetKey", "Client.Do", "Account.Resolve", "Sandbox.Resolve"}
+	"Client.ClientOrder", "Client.ForgetClientOrderID", "Client.ForgetKey", "Client.Do", "Account.Resolve", "Sandbox.Resolve"}
 
 // methodCall is a public method that stands for an operation, as the table of operations calls it.
 type methodCall struct {
