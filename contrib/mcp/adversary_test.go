@@ -217,9 +217,10 @@ func doubles(t *testing.T, mode Mode, lag time.Duration, omit omitted, acts func
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, mode, func(c *Config) { c.omit = omit }, tradingsim.WithLag(lag))
 			random := rand.New(rand.NewPCG(uint64(seed), uint64(lag)))
+			delays := rand.New(rand.NewPCG(uint64(lag), uint64(seed))) // of the simulation alone, which takes them under a lock
 			r.sim.FaultEach(func(operation string) tradingsim.Fault {
 				if operation == "POST /orders" || operation == "POST /sandbox/orders" {
-					return tradingsim.DelayResponse(300*time.Millisecond + time.Duration(random.IntN(500))*time.Millisecond)
+					return tradingsim.DelayResponse(300*time.Millisecond + time.Duration(delays.IntN(500))*time.Millisecond)
 				}
 				return tradingsim.Pass()
 			})
