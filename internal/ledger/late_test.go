@@ -199,3 +199,36 @@ func TestMoreSendsThanAreKnown(t *testing.T) {
 		}
 	}
 }
+
+// A send that has begun asks right before its byte: what an earlier one was answered may have come since.
+func TestASendMayStillLeave(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer         Answer
+		leaves, doubts bool
+	}{
+		"nothing came":      {Answer{}, true, true},
+		"a success came":    {success, false, false},
+		"a failure came":    {failed, false, true},
+		"a limit was met":   {tooMany, true, true},
+		"another's refusal": {refused, true, true},
+	} {
+		l := New(market())
+		l.take(begun(0), ended(time.Second, silence), begun(time.Second))
+		if c.answer != (Answer{}) {
+			l.take(heard(1100*time.Millisecond, 1, c.answer))
+		}
+		if l.MaySend() != c.leaves || l.InDoubt() != c.doubts {
+			t.Errorf("%s: it may leave %t, want %t; in doubt %t, want %t", name, l.MaySend(), c.leaves, l.InDoubt(), c.doubts)
+		}
+	}
+}
+
+func TestWasOver(t *testing.T) {
+	l := unheard(market())
+	l.fenced(20*time.Second, noOrder)
+	for moment, want := range map[time.Duration]bool{10 * time.Second: false, 30 * time.Second: true} {
+		if got := l.WasOver(at(moment)); got != want {
+			t.Errorf("at %v it could run no more: %t, want %t", moment, got, want)
+		}
+	}
+}
