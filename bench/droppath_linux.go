@@ -39,8 +39,9 @@ func overDropping(ctx context.Context, s settings, n int) (rows []wait, stop fun
 		return nil, func() {}, err.Error()
 	}
 	stop = func() {
-		_ = exec.Command("ip", "link", "del", name).Run() // connections that were dropped keep the namespace for minutes
-		_ = exec.Command("ip", "netns", "del", name).Run()
+		clean := context.WithoutCancel(ctx)
+		_ = exec.CommandContext(clean, "ip", "link", "del", name).Run() // connections that were dropped keep the namespace for minutes
+		_ = exec.CommandContext(clean, "ip", "netns", "del", name).Run()
 		_ = os.RemoveAll(dir)
 	}
 	err = writeCertificate(dir)

@@ -205,14 +205,18 @@ func forward(ctx context.Context, near net.Conn, behind string, old bool, swallo
 // closeEach has n clients, each with connections of its own, enter, and close once die has ended
 // their paths.
 func closeEach(ctx context.Context, n int, key string, base func(i int) string, die func() error) (waited, error) {
-	clients := make([]*trading.Client, n)
-	for i := range clients {
+	clients := make([]*trading.Client, 0, n)
+	defer func() {
+		for _, client := range clients {
+			_ = client.Close()
+		}
+	}()
+	for i := range n {
 		client, err := bareClient(base(i), key)
 		if err != nil {
 			return waited{}, err
 		}
-		defer func() { _ = client.Close() }()
-		clients[i] = client
+		clients = append(clients, client)
 		if err := openPosition(ctx, client, i); err != nil {
 			return waited{}, err
 		}
