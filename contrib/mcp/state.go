@@ -21,22 +21,22 @@ const mostStates = 256
 // repeatWithin is for how long an entry beside an own one has to name that.
 const repeatWithin = 10 * time.Minute
 
-// tell makes a state of a look, with the writes that go with it: those of the last ten minutes, and
+// newState makes a state of a look, with the writes that go with it: those of the last ten minutes, and
 // those that no state has shown. The caller has the lock.
-func (e *Engine) tell(account trading.AccountID, l *look) (token string, told []*write) {
+func (e *Engine) newState(account trading.AccountID, l *look) (token string, shown []*write) {
 	const most = 40
 	now := e.now()
 	s := &state{account: account, began: l.began, tick: e.tick, issued: now}
 	for _, w := range e.writes {
-		if w.Action.Account != account || w.Sent == nil || w.told && w.known() && now.past(w.Consumed, repeatWithin) {
+		if w.Action.Account != account || w.Sent == nil || w.shown && w.known() && now.past(w.Consumed, repeatWithin) {
 			continue
 		}
-		if len(told) == most { // the answer ends here, and so does what its state covers
+		if len(shown) == most { // the answer ends here, and so does what its state covers
 			s.tick = min(s.tick, w.tick-1)
 			continue
 		}
-		w.told = w.known()
-		told = append(told, w)
+		w.shown = w.known()
+		shown = append(shown, w)
 	}
 	if len(e.states) >= mostStates {
 		oldest := ""
@@ -49,7 +49,7 @@ func (e *Engine) tell(account trading.AccountID, l *look) (token string, told []
 	}
 	token = newID("s_")
 	e.states[token] = s
-	return token, told
+	return token, shown
 }
 
 // covers judges whether an entry rests on a state that shows all that was sent in its market. The

@@ -182,8 +182,8 @@ func (e *Engine) account(ctx context.Context, id trading.AccountID) (*accountVie
 	if e.config.Mode == Read {
 		return v, nil
 	}
-	token, told := e.tell(id, l)
-	for _, w := range told {
+	token, shown := e.newState(id, l)
+	for _, w := range shown {
 		v.Writes = append(v.Writes, e.viewOf(w))
 	}
 	v.State = token

@@ -29,7 +29,7 @@ type write struct {
 
 	intent trading.IntentID // to resolve it by
 	tick   uint64           // the last change of it
-	told   bool             // a state has shown its outcome
+	shown  bool             // a state has shown its outcome
 	done   chan struct{}    // closed when the call has ended
 	whole  bool             // what rests of it is counted whole
 }
@@ -227,5 +227,5 @@ func (e *Engine) finish(w *write, outcome trading.Outcome, code string, a *answe
 // changed makes every state old that does not tell this.
 func (e *Engine) changed(w *write) {
 	e.tick++
-	w.tick, w.told = e.tick, false
+	w.tick, w.shown = e.tick, false
 }

@@ -102,10 +102,14 @@ func (d *Driver) lookWithout(w *Write, limits ledger.Limits, full *noRoom) error
 // what waits for a question to it.
 const notePatience = 5 * time.Second
 
+// mostNotePatience bounds that: a call that never returns must not hold the driver up for as long again as
+// the journal was away.
+const mostNotePatience = 20 * time.Minute
+
 // noteBefore makes a record of the driver's durable. A journal that takes too long is asked again later,
 // and waited for longer: it may hang in this one call, or be as slow as that.
 func (d *Driver) noteBefore(w *Write, r record) error {
-	waits, began := max(d.noteWaits, notePatience), time.Now()
+	waits, began := min(max(d.noteWaits, notePatience), mostNotePatience), time.Now()
 	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.closing, waits, errHangs)
 	defer cancel()
 	err := d.store.before(ctx, w, r)
