@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/loopback"
 	"github.com/tradingapi/trading-go/ratelimit"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -42,10 +43,8 @@ type realServer struct {
 func startReal(t *testing.T, args ...string) *realServer {
 	t.Helper()
 	wantProgram(t, "redis-server")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := loopback.Port()
 	require.NoError(t, err)
-	port := listener.Addr().(*net.TCPAddr).Port
-	require.NoError(t, listener.Close())
 	s := &realServer{t: t, port: port, dir: t.TempDir(), args: args}
 	s.start()
 	t.Cleanup(s.kill)

@@ -30,3 +30,13 @@ func TestNoProxy(t *testing.T) {
 		assert.True(t, Is(Name(host)), host)
 	}
 }
+
+// No connection is given the port of a program that is down.
+func TestPort(t *testing.T) {
+	for range 100 {
+		port, err := Port()
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, port, 20_000)
+		assert.Less(t, port, 32_768)
+	}
+}

@@ -5,7 +5,6 @@ package postgrestest
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -18,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/loopback"
 )
 
 // Server starts a server that lasts as long as the test, and returns its address for a role: such as
@@ -133,8 +134,7 @@ func Signal(server *exec.Cmd, sig syscall.Signal) {
 // FreePort is one that nobody listens on.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	port, err := loopback.Port()
 	require.NoError(t, err)
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port
+	return port
 }

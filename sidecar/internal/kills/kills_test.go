@@ -11,7 +11,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,6 +24,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/loopback"
 	"github.com/tradingapi/trading-go/sidecar"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -159,7 +159,7 @@ func run(seed uint64, k kind) (r result) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	w.dir, w.address = dir, filepath.Join(dir, "socket", "s")
 	if random.IntN(3) == 0 || k == left {
-		if w.address, err = freePort(); err != nil {
+		if w.address, err = freeAddress(); err != nil {
 			return result{seed: seed, err: err}
 		}
 	}
@@ -312,12 +312,9 @@ func (w *world) get(ctx context.Context, address, path string, into any) bool {
 	return status == http.StatusOK && json.Unmarshal(text, into) == nil
 }
 
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
+func freeAddress() (string, error) {
+	port, err := loopback.Port()
+	return fmt.Sprintf("127.0.0.1:%d", port), err
 }
 
 // Whoever is killed, and whenever: the order runs once, and the bot knows that it has.

@@ -95,7 +95,7 @@ func TestBacklog(t *testing.T) {
 			w := &world{sim: sim, dir: dir, address: dir + "/socket/s"}
 			var err error
 			if way == "port" {
-				w.address, err = freePort()
+				w.address, err = freeAddress()
 				require.NoError(t, err)
 			}
 			w.secret, err = sidecar.AddKey(dir, sidecar.Key{Name: "bot", Live: true, Accounts: []string{"acc_1"}, May: sidecar.Trade})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/loopback"
 	"github.com/tradingapi/trading-go/tradingsim"
 	judge "github.com/tradingapi/trading-go/tradingtest/trial"
 )
@@ -101,12 +102,11 @@ func (r *Runner) behindSidecar(ctx context.Context, sim *tradingsim.Sim, bot *pr
 	if err := os.WriteFile(keys, []byte(sim.SandboxKey()+"\n"+sim.LiveKey()+"\n"), 0o600); err != nil {
 		return nil, err
 	}
-	free, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	port, err := loopback.Port()
 	if err != nil {
 		return nil, err
 	}
-	address := free.Addr().String()
-	_ = free.Close() // another program can take it now, and then the sidecar says so
+	address := fmt.Sprintf("127.0.0.1:%d", port)
 	env := slices.Concat(bot.env, []string{"XDG_STATE_HOME=" + state})
 	key := func(name string, more ...string) (string, error) {
 		argv := slices.Concat(r.Command, []string{"sidecar", "keys", "add", name, "--state-dir", state}, more)
