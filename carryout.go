@@ -1,0 +1,167 @@
+package trading
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/resolve"
+)
+
+// A write, from its key to its outcome.
+
+// carryOut is a write, from its key to its outcome.
+func (c *call) carryOut() {
+	if !c.core.life.Enter() { // Close waits for it
+		c.stopped = ErrClosed
+		if c.env == EnvLive && c.opts.key != (keySource{}) {
+			c.outcome = Unknown // of what was decided: an earlier run may have sent it
+		}
+		return
+	}
+	defer c.core.life.Leave()
+	defer c.letGo()
+	if !c.decide() || c.last.attempt.stored { // it has its answer from before
+		return
+	}
+	c.gate, c.write.ctx = c.write, c.ctx
+	c.send()
+	c.giveTurnBack()
+	c.conclude()
+	if c.outcome == NotApplied && c.opts.key != (keySource{}) && !c.kept() {
+		c.outcome = Unknown // of what was decided
+		if why := c.write.found; why != nil {
+			c.write.found = fmt.Errorf("%w: %w", errMayBeOthers, why)
+		} else {
+			c.write.found = errMayBeOthers
+		}
+	}
+}
+
+// kept reports whether nobody else can have placed what the call did not: another process could, under the
+// same client order id, if it has held the journal's lease. That is waited for as an outcome is.
+func (c *call) kept() bool {
+	if c.core.lease.Leaser == nil || c.env != EnvLive {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, c.opts.patience(c.entry))
+	defer cancel()
+	defer context.AfterFunc(c.core.life.Closing(), cancel)()
+	return c.core.lease.Kept(ctx)
+}
+
+// letGo gives back what a write has taken and has not used, also where one of the program's
+// guards panics.
+func (c *call) letGo() {
+	c.giveTurnBack()
+	if c.write.of != nil {
+		c.core.driver.LetGo(c.write.of)
+	}
+}
+
+// decide gives the write its key, or joins the write that has the client order id
+// already. It returns false if the call is over.
+func (c *call) decide() bool {
+	for {
+		d := c.core.decisions.decide(c.ctx, &c.request, c.write.placed(), c.write.unnamed)
+		if d.write != nil {
+			c.write.of = d.write
+		}
+		if d.since != 0 {
+			c.write.since = d.since
+		}
+		if d.stored != nil {
+			c.last = *d.stored
+		}
+		if d.outcome != NotApplied {
+			c.outcome = d.outcome
+		}
+		if d.earlier == nil && d.err == nil {
+			return true
+		}
+		if d.err == nil { // the same client order id is on its way already
+			d.err = c.join(d.earlier)
+		}
+		if !errors.Is(d.err, errConcluded) {
+			c.stopped = d.err
+			return false
+		}
+	}
+}
+
+// join takes the outcome of a write that was placed before under the same client
+// order id, and asks about it.
+func (c *call) join(earlier *resolve.Write) error {
+	select {
+	case <-earlier.Handed():
+	case <-c.ctx.Done():
+		c.outcome = Unknown
+		return c.ctx.Err()
+	}
+	if !c.core.driver.IsOpen(earlier) {
+		return errConcluded
+	}
+	c.write.of, c.write.left = earlier, true
+	c.core.driver.Ask(earlier, c.write.since)
+	c.waitFor(earlier)
+	return nil
+}
+
+// errConcluded: the earlier write has ended, so what it came to is looked up.
+var errConcluded = errors.New("the earlier write has ended")
+
+// conclude ends the sending of a write, and waits for what becomes of it while that
+// is in doubt.
+func (c *call) conclude() {
+	w, d := c.write, c.core.driver
+	of := w.of
+	d.SendingOver(c.ctx, of, c.opts.patience(c.entry))
+	c.outcome, c.write.left, c.write.forget = of.Ledger.Outcome(), of.Ledger.Sent(), of.Ledger.Forget()
+	last := c.last.answer(c.last.said(), c.result)
+	if d.Conclude(of, &last) {
+		return
+	}
+	c.waitFor(of) // from here on the write is the driver's
+}
+
+// waitFor waits until it is known what became of a write, as long as the caller
+// does.
+func (c *call) waitFor(of *resolve.Write) {
+	ctx := c.ctx
+	patience := c.opts.patience(c.entry)
+	if redirect := (*RedirectError)(nil); errors.As(c.last.err, &redirect) {
+		patience = 0 // nothing is found out at an address that redirects
+	}
+	if ctx.Err() == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, patience, errPatience)
+		defer cancel()
+	}
+	r, known := c.core.driver.Wait(ctx, of)
+	if !known {
+		// What the client asked meanwhile, and was answered, is not this call's.
+		c.outcome = Unknown
+		c.write.found = fmt.Errorf("%w%s", ErrUndetermined, strings.TrimPrefix(r.Why.Error(), ErrUndetermined.Error()))
+		if c.stopped == nil {
+			c.stopped = c.ctx.Err()
+		}
+		return
+	}
+	c.outcome, c.write.forget = r.Outcome, r.Outcome == ledger.Unknown
+	if of.Answer != nil && c.outcome == Applied {
+		c.last = *of.Answer.Heard.(*heard)
+		c.stopped, c.write.found = nil, nil
+		if r.Late {
+			c.write.found = ErrLate
+		}
+		return
+	}
+	if r.Err != c.last.err { //nolint:errorlint // else the call has it already
+		c.write.found = r.Err
+	}
+}
+
+// errPatience is why a call waits no longer.
+var errPatience = errors.New("the call waits no longer (WithResolveTimeout)")

@@ -1,0 +1,117 @@
+package trading
+
+import (
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// A call as its result, the hooks and the log see it.
+
+// saw shows the client's books what a read of an account saw.
+func (c *call) saw(what any) { sees(c.core.books, bookOf(c.env, c.account), &c.last.attempt, what) }
+
+// facts are what the call knows before there is an answer.
+func (c *call) facts() Meta {
+	m := Meta{Operation: c.endpoint.op, Attempts: c.sends}
+	if c.once {
+		m.Key = c.opts.key.given
+	}
+	if w := c.write; w != nil && w.of != nil {
+		m.Key, m.Unjournaled = w.key(), w.of.Unjournaled
+	}
+	return m
+}
+
+// meta returns the facts of the last answer.
+func (c *call) meta() Meta {
+	q := question{meta: c.facts()}
+	m := q.metaOf(&c.last.attempt)
+	if m.Replayed {
+		m.ResolvedAfter = ledger.Elapsed(c.began)
+	}
+	return m
+}
+
+// priority returns the priority of the next send.
+func (c *call) priority() Priority {
+	priority := PriorityRead
+	switch {
+	case c.opts.recovering:
+		return PriorityRecovery
+	case c.write != nil:
+		priority = c.write.priority()
+	}
+	if asked, ok := c.opts.priority.Get(); ok && priority != PriorityEntry {
+		priority = max(priority, asked)
+	}
+	if c.write != nil && c.write.doubt {
+		priority = max(priority, PriorityRecovery)
+	}
+	return priority
+}
+
+// describe is the call as hooks see it now.
+func (c *call) describe() Call {
+	return Call{
+		Operation:   c.endpoint.op,
+		Environment: c.env,
+		Account:     c.account,
+		Symbol:      c.symbol,
+		Priority:    c.priority(),
+		Write:       c.endpoint.write,
+		Entry:       c.entry,
+		Intent:      c.intentID(),
+		Key:         c.facts().Key,
+		Tag:         c.opts.tag,
+		Body:        c.body,
+	}
+}
+
+func (c *call) intentID() IntentID {
+	if c.write == nil {
+		return ""
+	}
+	return c.write.intentID()
+}
+
+// start reports to the hooks that the call begins.
+func (c *call) start() {
+	if len(c.core.hooks) > 0 {
+		c.ctx = c.core.hooks.callStart(c.ctx, c.describe())
+	}
+}
+
+// attempted is how the last attempt ended, as hooks see it.
+func (c *call) attempted() Attempt {
+	last := &c.last.attempt
+	a := Attempt{
+		Number:   c.sends,
+		Key:      last.key,
+		Status:   last.Status,
+		Request:  c.body,
+		Response: last.Body,
+		Replayed: last.replayed(),
+		Written:  last.Written,
+		Outcome:  c.outcome,
+		Err:      last.Err,
+		Sent:     last.Sent,
+		Took:     last.Received.Sub(last.Sent),
+	}
+	if c.last.refusal != nil {
+		a.Code = c.last.refusal.Code
+	}
+	return a
+}
+
+// over reports to the log and to the hooks how the call ended.
+func (c *call) over(err error) {
+	if c.core.log.to == nil && len(c.core.hooks) == 0 {
+		return
+	}
+	of, d := c.describe(), Done{Err: err, Outcome: OutcomeOf(err), Attempts: c.sends, Took: time.Since(c.began)}
+	if !c.once {
+		c.core.log.ended(c.ctx, &of, &d, c.last.attempt.Status)
+	}
+	c.core.hooks.callDone(c.ctx, of, d)
+}

@@ -1,0 +1,130 @@
+package trading
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tradingapi/trading-go/internal/check"
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/wire"
+)
+
+// A call from its beginning to its result or its error.
+
+// check refuses the call if anything is wrong with what the caller gave.
+func (c *call) check(faults ...*check.Fault) error {
+	for _, f := range faults {
+		if f != nil {
+			return c.refused(local(c.env, f))
+		}
+	}
+	return nil
+}
+
+// refused ends the call before anything is sent.
+func (c *call) refused(err error) error {
+	c.start()
+	c.stopped = err
+	return c.end()
+}
+
+// do carries the call out and decodes its answer into result, which may be nil.
+func (c *call) do(result wire.Value) error {
+	c.result = result
+	c.start()
+	if c.stopped == nil && !c.endpoint.keyless {
+		c.stopped = c.core.keyless(c.env)
+	}
+	switch {
+	case c.stopped != nil: // by what the caller got wrong
+	case c.write != nil:
+		c.carryOut()
+	default:
+		c.send()
+	}
+	return c.end()
+}
+
+// post sends a request and reads its answer.
+func (c *call) post(body []byte, answer wire.Value) error {
+	if c.body = c.opts.body; c.body == nil {
+		c.body = body
+	}
+	return c.do(answer)
+}
+
+// acknowledge carries out a write whose answer the contract does not show.
+func (c *call) acknowledge(body []byte) (*Ack, error) {
+	var members wire.Members
+	if err := c.post(body, &members); err != nil {
+		return nil, err
+	}
+	return ackOf(members, c.meta()), nil
+}
+
+// end turns what the call has come to into its result or its error: why the call stopped, how its last attempt
+// failed, and what resolving a write came to.
+func (c *call) end() error {
+	if c.opts.meta != nil {
+		m := c.meta()
+		m.Intent, m.Settled = c.intentID(), c.settled()
+		*c.opts.meta = m
+	}
+	err := joined(c.stopped, c.last.err)
+	if c.write != nil {
+		err = joined(err, c.write.found)
+	}
+	if late := err != nil && errors.Is(err, ErrLate); (late || err == nil) && c.result != nil && !c.last.decoded {
+		if wrong := wire.Unmarshal(c.last.attempt.Body, c.result); wrong != nil {
+			err = &DecodeError{Meta: c.meta(), Err: wrong}
+		}
+	}
+	if err != nil {
+		err = c.carryOutcome(err)
+	}
+	c.over(err)
+	return err
+}
+
+// joined is an error and one more; either may be nil.
+func joined(err, more error) error {
+	switch {
+	case more == nil:
+		return err
+	case err == nil:
+		return more
+	default:
+		return fmt.Errorf("%w: %w", err, more)
+	}
+}
+
+// settled reports whether the last answer is the service's, and is what the call came to.
+func (c *call) settled() bool {
+	w := c.write
+	switch {
+	case c.stopped != nil, w != nil && w.found != nil && !errors.Is(w.found, ErrLate):
+		return false
+	case c.last.class == ledger.Success:
+		return w == nil || c.outcome == Applied
+	default:
+		return c.last.refusal != nil && (c.outcome == NotApplied || w != nil && w.forget) // of an earlier use of its key nothing is known
+	}
+}
+
+// carryOutcome puts the call's outcome into the error, and around it where it is a
+// write's or has no room for it.
+func (c *call) carryOutcome(err error) error {
+	bearer := outcomeBearer(nil)
+	bears := errors.As(err, &bearer)
+	if bears {
+		bearer.setOutcomeOfCall(c.outcome)
+	}
+	switch {
+	case c.write != nil:
+		return c.write.failed(c.outcome, err)
+	case bears:
+		return err
+	default:
+		return readError{err}
+	}
+}

@@ -1,0 +1,200 @@
+package trading
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/limiter"
+)
+
+// The attempts of a call, and the policy of sending again.
+
+// send sends until the ledger of a write, or the policy of a read, has enough, or the caller has.
+func (c *call) send() {
+	defer c.returnSlot(false)
+	if c.stopped = c.pass(); c.stopped == nil {
+		c.run()
+	}
+	if ended := c.ctx.Err(); ended != nil && c.last.err != nil {
+		c.stopped = ended
+	}
+}
+
+// run makes attempts, each of which has passed the stages.
+func (c *call) run() {
+	r := runners.Get().(*runner)
+	r.call = c
+	r.shown = *(&http.Request{Method: c.endpoint.spec.Method, URL: c.url, Header: noHeader}).WithContext(c.ctx)
+	_, _ = r.client.Do(&retryablehttp.Request{Request: &r.shown}) //nolint:bodyclose // attemptOver has none
+	r.call, r.shown = nil, http.Request{}
+	runners.Put(r)
+}
+
+// runner is go-retryablehttp's client of one call, as long as that sends: nothing keeps it after that, so the
+// next takes it over.
+type runner struct {
+	call   *call
+	client retryablehttp.Client
+	shown  http.Request
+}
+
+// runners are those that no call has.
+var runners = sync.Pool{New: func() any {
+	r := new(runner)
+	r.client = retryablehttp.Client{
+		HTTPClient:   &http.Client{Transport: r},
+		RetryMax:     math.MaxInt32, // the ledger counts
+		CheckRetry:   func(context.Context, *http.Response, error) (bool, error) { return r.call.again(), nil },
+		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return r.call.backOff() },
+		PrepareRetry: func(*http.Request) error { return r.call.prepare() },
+	}
+	return r
+}}
+
+// RoundTrip is one attempt. What that came to is the call's to judge: an error, or a redirect, the library would
+// take its own way.
+func (r *runner) RoundTrip(*http.Request) (*http.Response, error) {
+	r.call.attempt()
+	return attemptOver, nil
+}
+
+// attemptOver and noHeader are never written to.
+var (
+	attemptOver = &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}
+	noHeader    = http.Header{}
+)
+
+// attempt sends once. Key, body and header are the attempt's own.
+func (c *call) attempt() {
+	c.sends++
+	if c.write != nil {
+		c.write.leaves(c.apiKey.ID())
+	}
+	ctx := c.ctx
+	if len(c.core.hooks) > 0 {
+		ctx = c.core.hooks.attemptStart(ctx, c.describe(), c.sends)
+		c.lastCtx = ctx
+	}
+	q := question{endpoint: c.endpoint, env: c.env, result: c.result, fresh: c.opts.recovering, meta: c.facts()}
+	c.last = c.core.exchange(ctx, &c.request, c.apiKey, q.meta.Key, &q, c.gate)
+	c.returnSlot(c.last.attempt.Written)
+	if c.write != nil {
+		c.core.driver.SendEnded(c.write.of, c.last.attempt.Received)
+	}
+}
+
+// again notes what the attempt that has just ended says, and whether to send once more.
+func (c *call) again() bool {
+	if !c.endpoint.keyless {
+		noteKey(&c.core.breaker, c.apiKey, &c.last)
+	}
+	more := false
+	switch {
+	case c.once:
+		c.judgeOnce()
+	case c.write != nil || c.last.class != ledger.Success:
+		more = c.judge()
+	}
+	if c.lastCtx != nil {
+		c.core.hooks.attemptDone(c.lastCtx, c.describe(), c.attempted())
+	}
+	return more && c.ctx.Err() == nil
+}
+
+// judgeOnce notes what the answer to a request of the driver's says.
+func (c *call) judgeOnce() {
+	said := c.last.said()
+	_ = c.closeLimit(&said)
+	c.outcome = OutcomeOf(c.last.err)
+}
+
+// closeLimit closes the rate limit that a 429 of the service names.
+func (c *call) closeLimit(said *ledger.Answer) bool {
+	return !c.endpoint.keyless && closeLimit(c.core.limits, c.apiKey.ID(), c.endpoint.class, &c.last.attempt, said)
+}
+
+// judge is the one policy: the ledger of a write, or what is known of a read, says whether an answer allows
+// another send, and how long it waits. A wait that the call would not survive ends it, and is named.
+func (c *call) judge() (more bool) {
+	said := c.last.said()
+	queued := c.closeLimit(&said)
+	var wait, named time.Duration // named: of a call that gives up
+	if c.write != nil {
+		wait, named, more = c.write.hear(&c.last, said)
+		c.outcome = c.write.of.Ledger.Outcome()
+	} else {
+		wait, named, more = rereads(&c.last, said.RetryAfter, c.opts.bounds(), c.sends)
+	}
+	if more && c.outlives(wait) {
+		more, named = false, wait
+	}
+	if !more {
+		c.nameWait(named)
+		return false
+	}
+	if c.wait = wait; queued { // the queue of the closed limit waits, by priority
+		c.wait = 0
+	}
+	return c.write != nil || c.sends < c.opts.retry.Attempts
+}
+
+// nameWait says in the refusal how long waiting would have taken.
+func (c *call) nameWait(wait time.Duration) {
+	if r := c.last.refusal; r != nil && r.RetryAfter.IsZero() && r.rule().Advice == AdviseWait {
+		r.RetryAfter = Some(wait)
+	}
+}
+
+// outlives reports whether a wait would end after the write's TTL or the caller's deadline, so that waiting
+// cannot help. A read without a deadline waits for the service's longest window, and no more.
+func (c *call) outlives(wait time.Duration) bool {
+	deadline, bounded := c.ctx.Deadline()
+	switch {
+	case bounded && time.Until(deadline) <= wait:
+		return true
+	case c.write != nil:
+		return ledger.Elapsed(c.began)+wait >= c.opts.ttlOf(c.entry)
+	default:
+		return !bounded && wait > limiter.Window
+	}
+}
+
+// backOff waits for the next attempt, unless the caller or the client goes first. go-retryablehttp, whose own
+// wait Close could not end, has nothing left to wait for.
+func (c *call) backOff() time.Duration {
+	if c.wait <= 0 {
+		return 0
+	}
+	if len(c.core.hooks) > 0 {
+		c.core.hooks.waiting(c.ctx, c.describe(), Wait{For: c.wait, Reason: WaitBackoff})
+	}
+	timer := time.NewTimer(c.wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-c.ctx.Done():
+	case <-c.core.life.Closing().Done():
+		c.stopped = ErrClosed
+	}
+	return 0
+}
+
+// prepare takes the next attempt through the stages.
+func (c *call) prepare() error {
+	if c.stopped == nil {
+		c.stopped = c.ctx.Err()
+	}
+	if c.stopped == nil && c.write != nil {
+		c.write.nextKey()
+	}
+	if c.stopped == nil {
+		c.stopped = c.pass()
+	}
+	return c.stopped
+}

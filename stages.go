@@ -1,0 +1,136 @@
+package trading
+
+import (
+	"errors"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/limiter"
+)
+
+// The stages that each send of a call passes.
+
+// pass takes one send of the call through the stages. Guards follow what can wait, since a wait would outlive
+// what they saw. What ages is judged after all of them, with the connection there: by [writing.MayLeave].
+func (c *call) pass() error {
+	for w := c.write; ; {
+		switch {
+		case c.core.life.Closing().Err() != nil:
+			return ErrClosed
+		case c.ctx.Err() != nil:
+			return c.ctx.Err()
+		}
+		if w != nil {
+			if err := w.awaitBaseline(); err != nil {
+				return err
+			}
+		}
+		err := c.takeKey()
+		if err == nil && (w == nil || c.entry) && !c.endpoint.keyless { // exits may try at any time
+			err = checkBreaker(&c.core.breaker, c.env, c.apiKey)
+		}
+		if err == nil {
+			err = c.takeSlot()
+		}
+		if err == nil && w != nil && c.env == EnvSandbox {
+			err = c.takeTurn()
+		}
+		if err == nil && w != nil {
+			err = c.askGuards()
+		}
+		if err == nil && w != nil {
+			err = w.beforeSend(c.sends > 0)
+		}
+		if err != nil || w == nil || !c.core.limits.Closed(c.apiKey.ID(), c.endpoint.class) {
+			return err
+		}
+		c.returnSlot(false) // the service has closed the limit while the guards were asked
+	}
+}
+
+// takeTurn takes the sandbox's one place for a writer: the service refuses a second with concurrent_request.
+func (c *call) takeTurn() (err error) {
+	if !c.write.holdsTurn {
+		err = c.core.sandboxWriter.take(c.ctx, !c.entry, c.core.life.Closing().Done())
+		c.write.holdsTurn = err == nil
+	}
+	return err
+}
+
+// giveTurnBack gives it back.
+func (c *call) giveTurnBack() {
+	if c.write.holdsTurn {
+		c.core.sandboxWriter.giveBack()
+		c.write.holdsTurn = false
+	}
+}
+
+// askGuards asks the guards, before every send.
+func (c *call) askGuards() error {
+	w := c.write.asGuardsSee()
+	if c.core.isExclusive(c.account) {
+		w.books = c.core.books
+	}
+	err := askGuards(c.ctx, c.core.guards, w)
+	if errors.Is(err, ErrPendingWrite) { // which may wait for the health
+		c.core.gate.ahead(c.ctx, w)
+	}
+	return err
+}
+
+// passOnce takes a request of the driver's through what it needs, at once or not at all. No breaker holds it
+// up, and no guard.
+func (c *call) passOnce() error {
+	if err := c.takeKey(); err != nil {
+		return err
+	}
+	return c.takeSlot()
+}
+
+// takeKey gets the API key for the next attempt.
+func (c *call) takeKey() (err error) {
+	if c.endpoint.keyless {
+		return nil
+	}
+	c.apiKey, err = c.core.keys(c.env).current(c.ctx, c.env)
+	c.core.scrubber.Know(string(c.env), c.apiKey)
+	if err == nil && c.write != nil {
+		err = c.write.sameKey(c.apiKey.ID())
+	}
+	return err
+}
+
+// takeSlot gets the next send its place in the rate limits. A wait that the call would not survive is refused
+// at once, with its length.
+func (c *call) takeSlot() error {
+	if c.endpoint.keyless {
+		return nil
+	}
+	needs := limiter.Ask{
+		Key:      c.apiKey.ID(),
+		Class:    c.endpoint.class,
+		Priority: c.priority(),
+		Hold:     2 * c.opts.attemptTimeout, // the guards may ask for the health first
+		FailFast: c.opts.failFast,
+	}
+	if c.write != nil {
+		c.write.bound(&needs, c.sends == 0)
+	}
+	if len(c.core.hooks) > 0 {
+		needs.Waiting = func(wait time.Duration, bucket string) {
+			c.core.hooks.waiting(c.ctx, c.describe(), Wait{For: wait, Reason: WaitRateLimit, Bucket: bucket})
+		}
+	}
+	slot, err := c.core.limits.Take(c.ctx, &needs)
+	c.slot = slot
+	if err != nil {
+		err = limitError(c.env, err)
+	}
+	return err
+}
+
+// returnSlot ends the call's slot, if it has one.
+func (c *call) returnSlot(sent bool) {
+	slot := c.slot
+	c.slot = limiter.Slot{}
+	c.core.limits.Return(slot, sent)
+}
