@@ -131,7 +131,7 @@ func (b *raw) decide(price string) []byte {
 	}
 	stop := decimal.RequireFromString(price).Mul(decimal.RequireFromString("0.99")).Round(2)
 	levels := `,"stopLossPrice":` + stop.String()
-	if b.mistake == "naked" || b.mistake == "separate" {
+	if b.apart() {
 		levels = ""
 	}
 	return fmt.Appendf(nil, "%s\n"+`{"accountId":%q,"symbol":"BTC","side":"long","size":0.01,"leverage":2,"maxSlippagePct":%d%s}`, key, b.at.Account, 1+b.n%9, levels)
@@ -157,7 +157,7 @@ func (b *raw) carryOut(ctx context.Context, order []byte, lost bool) {
 		case ctx.Err() != nil:
 			return
 		case got.status == 200:
-			b.protect(ctx, body)
+			b.protect(ctx)
 			b.forget()
 			return
 		case got.code == "rate_limited", got.code == "idempotency_in_flight", got.code == "no_price":
@@ -174,7 +174,10 @@ func (b *raw) carryOut(ctx context.Context, order []byte, lost bool) {
 			return
 		case got.code != "": // it may have been executed, and the key does not say
 			for ctx.Err() == nil {
-				if _, ok := b.open(ctx); ok {
+				if open, ok := b.open(ctx); ok {
+					if open && b.mistake != "unprotected" {
+						b.protect(ctx)
+					}
 					b.forget()
 					return
 				}
@@ -187,9 +190,14 @@ func (b *raw) carryOut(ctx context.Context, order []byte, lost bool) {
 	_ = lost
 }
 
-// protect sets the stop in a request of its own: until it is there, or once.
-func (b *raw) protect(ctx context.Context, body string) {
-	for b.mistake == "naked" || b.mistake == "separate" {
+// apart reports whether the stop has a request of its own.
+func (b *raw) apart() bool {
+	return b.mistake == "naked" || b.mistake == "separate" || b.mistake == "unprotected"
+}
+
+// protect sets a stop that has a request of its own: until it is there, or once.
+func (b *raw) protect(ctx context.Context) {
+	for b.apart() {
 		got := b.send(ctx, "POST", "/positions/tpsl", fmt.Appendf(nil, `{"accountId":%q,"symbol":"BTC","stopLossPrice":60000}`, b.at.Account), "")
 		if got.status == 200 || got.code == "no_position" || b.mistake == "naked" || ctx.Err() != nil {
 			return

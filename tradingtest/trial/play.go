@@ -139,6 +139,13 @@ func (p *play) hold(d time.Duration, room bool) error {
 	return err
 }
 
+// settle lets time pass without room: a bot that has something to read, to protect or to close
+// has the time for it, and a bot that does not do so shows it.
+func (p *play) settle() error {
+	most := max(time.Duration(p.Manifest.StopWithin), time.Duration(p.Manifest.FlatWithin), p.periods(2), time.Second)
+	return p.hold(most+max(p.periods(2), 2*time.Second), false)
+}
+
 // until lets time pass until a condition is met, and reports whether it was.
 func (p *play) until(met func() bool, most time.Duration, room bool) (bool, error) {
 	if !p.alive { // what is planned for its first requests is planned by now
@@ -170,9 +177,15 @@ func (p *play) until(met func() bool, most time.Duration, room bool) (bool, erro
 	}
 }
 
+// start starts the bot. From then on the scenario acts a little after each round moment of the
+// bot: in virtual time chance would choose which of two is first that act at one moment.
 func (p *play) start(text string) error {
 	p.sim.Note(tradingsim.EventStart, text)
-	return p.program.Start()
+	if err := p.program.Start(); err != nil {
+		return err
+	}
+	p.sleep(137 * time.Microsecond)
+	return nil
 }
 
 // restart starts a bot again that has ended by itself, as its supervisor would: each time later.

@@ -56,11 +56,12 @@ func Run(t *testing.T, bot Bot, m Manifest, seeds ...uint64) {
 		seeds = []uint64{1, 2, 3}
 	}
 	quiet := Scene{Scenario: Quiet, Seed: seeds[0], Manifest: m}
-	runs := []Outcome{playVirtually(t, bot, quiet)}
+	first, _ := playVirtually(t, bot, quiet)
+	runs := []Outcome{first}
 	for _, scenario := range Scenarios()[1:] {
 		for _, seed := range seeds {
 			t.Run(fmt.Sprintf("%s/seed %d", scenario, seed), func(t *testing.T) {
-				o := playVirtually(t, bot, Scene{Scenario: scenario, Seed: seed, Manifest: m, Quiet: runs[0].Counts})
+				o, _ := playVirtually(t, bot, Scene{Scenario: scenario, Seed: seed, Manifest: m, Quiet: first.Counts})
 				runs = append(runs, o)
 				for _, f := range o.Findings.Findings {
 					if f.Verdict == Fail {
@@ -79,10 +80,9 @@ func Run(t *testing.T, bot Bot, m Manifest, seeds ...uint64) {
 }
 
 // playVirtually plays a scene in a bubble.
-func playVirtually(t *testing.T, bot Bot, s Scene) (o Outcome) {
+func playVirtually(t *testing.T, bot Bot, s Scene) (o Outcome, events []tradingsim.Event) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		var events []tradingsim.Event
 		sim := NewSim(s, func(e tradingsim.Event) { events = append(events, e) })
 		defer func() { _ = sim.Close() }() // it has no log
 		v := &virtual{bot: bot, service: Service{
@@ -99,7 +99,7 @@ func playVirtually(t *testing.T, bot Bot, s Scene) (o Outcome) {
 		}
 		o = Outcome{Scenario: s.Scenario, Seed: s.Seed, Counts: counts, Findings: findings}
 	})
-	return o
+	return o, events
 }
 
 // virtual is a bot that is a function.

@@ -60,11 +60,12 @@ func slow() trial.Manifest {
 
 // played are all scenarios with each seed.
 func played(t *testing.T, bot trial.Bot, m trial.Manifest, scenarios ...string) (runs []trial.Outcome) {
-	quiet := trial.PlayVirtually(t, bot, trial.Scene{Scenario: trial.Quiet, Seed: 1, Manifest: m})
+	quiet, _ := trial.PlayVirtually(t, bot, trial.Scene{Scenario: trial.Quiet, Seed: 1, Manifest: m})
 	runs = append(runs, quiet)
 	for _, scenario := range scenarios {
 		for seed := range *seeds {
-			runs = append(runs, trial.PlayVirtually(t, bot, trial.Scene{Scenario: scenario, Seed: uint64(seed) + 1, Manifest: m, Quiet: quiet.Counts}))
+			o, _ := trial.PlayVirtually(t, bot, trial.Scene{Scenario: scenario, Seed: uint64(seed) + 1, Manifest: m, Quiet: quiet.Counts})
+			runs = append(runs, o)
 		}
 	}
 	return runs
@@ -99,17 +100,18 @@ var mutants = map[string]struct {
 	scenarios []string
 	others    []string
 }{
-	"sends again under a new key":  {raw{period: time.Second, mistake: "blind"}.run, manifest(), trial.BlindResend, lostOutcomes, []string{trial.Exposure}},
-	"the same on the sandbox":      {paper{raw{period: time.Second, mistake: "blind"}}.run, sandbox(), trial.BlindResend, lostOutcomes, []string{trial.Exposure}},
-	"buys while it holds":          {raw{period: time.Second, mistake: "greedy"}.run, manifest(), trial.Exposure, trial.Scenarios()[1:], []string{trial.NoStop}},
-	"does not ask for the health":  {raw{period: time.Second, mistake: "reckless"}.run, manifest(), trial.UnhealthyEntry, []string{"unhealthy"}, nil},
-	"goes on while locked":         {raw{period: time.Second, mistake: "stubborn"}.run, manifest(), trial.LockedEntry, []string{"locked"}, nil},
-	"does not wait for the limit":  {raw{period: time.Second, mistake: "impatient"}.run, manifest(), trial.RetryAfter, []string{"limit of orders", "limit of the key"}, nil},
-	"sets its stop once":           {raw{period: time.Second, mistake: "naked"}.run, manifest(), trial.NoStop, []string{"lost stop"}, nil},
-	"forgets its position":         {raw{period: time.Second, mistake: "forgets"}.run, manifest(), trial.Restart, []string{"killed while open", "killed in a reply", "killed in an order"}, []string{trial.Exposure, trial.BlindResend}},
-	"takes a missing mark for 0":   {raw{period: time.Second, mistake: "zero"}.run, manifest(), trial.Zero, []string{"no price"}, nil},
-	"has one key for all":          {raw{period: time.Second, mistake: "same key"}.run, manifest(), trial.KeyReuse, []string{"lost reply", "unhealthy"}, nil},
-	"enters again after a refusal": {raw{period: time.Second, mistake: "storm"}.run, manifest(), trial.Storm, []string{"locked"}, []string{trial.LockedEntry}},
+	"sends again under a new key":   {raw{period: time.Second, mistake: "blind"}.run, manifest(), trial.BlindResend, lostOutcomes, []string{trial.Exposure}},
+	"the same on the sandbox":       {paper{raw{period: time.Second, mistake: "blind"}}.run, sandbox(), trial.BlindResend, lostOutcomes, []string{trial.Exposure}},
+	"buys while it holds":           {raw{period: time.Second, mistake: "greedy"}.run, manifest(), trial.Exposure, trial.Scenarios()[1:], []string{trial.NoStop}},
+	"does not ask for the health":   {raw{period: time.Second, mistake: "reckless"}.run, manifest(), trial.UnhealthyEntry, []string{"unhealthy"}, nil},
+	"goes on while locked":          {raw{period: time.Second, mistake: "stubborn"}.run, manifest(), trial.LockedEntry, []string{"locked"}, nil},
+	"does not wait for the limit":   {raw{period: time.Second, mistake: "impatient"}.run, manifest(), trial.RetryAfter, []string{"limit of orders", "limit of the key"}, nil},
+	"sets its stop once":            {raw{period: time.Second, mistake: "naked"}.run, manifest(), trial.NoStop, []string{"lost stop"}, nil},
+	"has no stop for what it finds": {raw{period: time.Second, mistake: "unprotected"}.run, manifest(), trial.NoStop, []string{"failure after the work", "service dies"}, nil},
+	"forgets its position":          {raw{period: time.Second, mistake: "forgets"}.run, manifest(), trial.Restart, []string{"killed while open", "killed in a reply", "killed in an order"}, []string{trial.Exposure, trial.BlindResend}},
+	"takes a missing mark for 0":    {raw{period: time.Second, mistake: "zero"}.run, manifest(), trial.Zero, []string{"no price"}, nil},
+	"has one key for all":           {raw{period: time.Second, mistake: "same key"}.run, manifest(), trial.KeyReuse, []string{"lost reply", "unhealthy"}, nil},
+	"enters again after a refusal":  {raw{period: time.Second, mistake: "storm"}.run, manifest(), trial.Storm, []string{"locked"}, []string{trial.LockedEntry}},
 }
 
 // Each mistake is caught by its own judgement.
@@ -139,6 +141,21 @@ func TestMutants(t *testing.T) {
 			t.Logf("caught in %d of %d runs that exercised %s, of %d", caught, exercised, row.caught, *seeds*len(row.scenarios))
 			require.NotZero(t, exercised)
 			require.GreaterOrEqual(t, caught*100, exercised*95)
+		})
+	}
+}
+
+// A scenario with a seed plays the same again: what a test has found, its name shows.
+func TestPlaysAgain(t *testing.T) {
+	for _, scenario := range trial.Scenarios() {
+		t.Run(scenario, func(t *testing.T) {
+			s := trial.Scene{Scenario: scenario, Seed: 3, Manifest: manifest(), Quiet: trial.Counts{Entries: 5, Levels: 5}}
+			bot := raw{period: time.Second, mistake: "separate"}.run
+			_, first := trial.PlayVirtually(t, bot, s)
+			for range *seeds {
+				_, again := trial.PlayVirtually(t, bot, s)
+				require.Equal(t, first, again)
+			}
 		})
 	}
 }

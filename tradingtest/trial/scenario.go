@@ -131,7 +131,7 @@ func (p *play) lose(f tradingsim.Fault, most int) error {
 	if hit, err := p.until(p.hit, p.reach(), true); !hit || err != nil {
 		return err
 	}
-	if err := p.hold(max(p.periods(3), 2*time.Second), false); err != nil {
+	if err := p.settle(); err != nil {
 		return err
 	}
 	return p.hold(max(p.periods(3), 2*time.Second), true)
@@ -261,11 +261,7 @@ func (p *play) kill() error {
 	if err := p.start("started again"); err != nil {
 		return err
 	}
-	after := max(p.periods(4), 3*time.Second)
-	if p.Manifest.Restart == Flatten {
-		after = max(after, time.Duration(p.Manifest.FlatWithin)+p.periods(2))
-	}
-	if err := p.hold(after, false); err != nil {
+	if err := p.settle(); err != nil {
 		return err
 	}
 	return p.hold(max(p.periods(3), 2*time.Second), true)
@@ -280,5 +276,5 @@ func (p *play) loseStop() error {
 	if hit, err := p.until(p.hit, p.reach(), true); !hit || err != nil {
 		return err
 	}
-	return p.hold(time.Duration(p.Manifest.StopWithin)+max(p.periods(4), 2*time.Second), false)
+	return p.settle()
 }
