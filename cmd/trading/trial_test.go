@@ -27,7 +27,7 @@ var (
 const (
 	eachSecond   = `{"period":"1s","markets":{"BTC":{"price":"64000","most":"0.01"}},"stopWithin":"5s"}`
 	withoutStops = `{"period":"1s","markets":{"BTC":{"price":"64000","most":"0.01"}}}`
-	eachMinute   = `{"period":"1m","markets":{"BTC":{"price":"64000","most":"0.01"}},"stopWithin":"2m"}`
+	inACycle     = `{"period":"20s","markets":{"BTC":{"price":"64000","most":"0.01"}},"stopWithin":"5s","timeout":"5s"}`
 )
 
 // trialRun is what "trading trial -o json" prints.
@@ -102,18 +102,22 @@ func testBot(name string, more ...string) []string {
 
 // Right programs, each in its own way. What a test of the whole plays is -trial.seeds 100.
 func TestTrialOfRightPrograms(t *testing.T) {
+	text, err := os.ReadFile(ofOtherLanguages("trial.json"))
+	require.NoError(t, err)
+	eachMinute := string(text)
 	results := map[string]func(*testing.T) trialRun{}
 	for name, row := range map[string]struct {
 		manifest string
 		flags    []string
 		argv     []string
 	}{
-		"Python":                      {eachSecond, few("lost reply", "killed while open"), append([]string{python()}, testBot("bot.py")...)},
-		"Node":                        {eachSecond, few("killed in a reply"), append([]string{"node"}, testBot("bot.mjs")...)},
-		"bash":                        {withoutStops, few("lost request"), append([]string{"bash"}, testBot("bot.sh")...)},
-		"loop.py at its own minute":   {eachMinute, append(few("locked", "limit of the key"), "--speed", "60"), []string{python(), ofOtherLanguages("loop.py"), "{dir}/state"}},
-		"loop_sidecar.py, by sidecar": {withoutStops, append(few("killed in a reply"), "--sidecar"), []string{python(), ofOtherLanguages("loop_sidecar.py"), "1"}},
-		"left in another session":     {eachSecond, few("killed while open"), append([]string{python()}, testBot("bot.py", "leaves")...)},
+		"Python":                         {eachSecond, few("lost reply", "killed while open"), append([]string{python()}, testBot("bot.py")...)},
+		"cycle.py, which knows no judge": {inACycle, append(few("lost reply"), "--speed", "20"), append([]string{python()}, testBot("cycle.py")...)},
+		"loop.mjs at its own minute":     {eachMinute, append(few("killed in a reply"), "--speed", "60"), []string{"node", ofOtherLanguages("loop.mjs"), "{dir}/state"}},
+		"bash":                           {withoutStops, few("lost request"), append([]string{"bash"}, testBot("bot.sh")...)},
+		"loop.py at its own minute":      {eachMinute, append(few("locked", "limit of the key"), "--speed", "60"), []string{python(), ofOtherLanguages("loop.py"), "{dir}/state"}},
+		"loop_sidecar.py, by sidecar":    {withoutStops, append(few("killed in a reply"), "--sidecar"), []string{python(), ofOtherLanguages("loop_sidecar.py"), "1"}},
+		"left in another session":        {eachSecond, few("killed while open"), append([]string{python()}, testBot("bot.py", "leaves")...)},
 	} {
 		if !strings.Contains(name, *trialBots) {
 			continue

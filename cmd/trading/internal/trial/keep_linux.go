@@ -46,8 +46,11 @@ func Keep(argv []string) int {
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
 		case err == syscall.EINTR:
-		case err != nil:
-			return code // nothing runs any more
+		case err != nil: // nothing runs any more
+			for _, shared := range []string{"faketime_shm_", "sem.faketime_sem_"} { // a later program of this number would not start
+				_ = os.Remove(fmt.Sprintf("/dev/shm/%s%d", shared, main.Pid))
+			}
+			return code
 		case pid == main.Pid && status.Signaled():
 			code = 128 + int(status.Signal())
 		case pid == main.Pid:

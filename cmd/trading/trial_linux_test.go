@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What the program faketime shares between a bot's processes goes with them: a later bot of the
+// same number would not start.
+func TestTrialSweepsUpAfterFaketime(t *testing.T) {
+	dir := t.TempDir()
+	faketime := "#!/bin/sh\n: >/dev/shm/faketime_shm_$$\n: >/dev/shm/sem.faketime_sem_$$\necho $$\nexec sleep 60\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "faketime"), []byte(faketime), 0o700))
+	cmd := exec.Command(os.Args[0], "trial", "keep", "--", "faketime")
+	cmd.Env = append(os.Environ(), childCommand+"=1", "PATH="+dir+":"+os.Getenv("PATH"))
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	number, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.NoError(t, in.Close())
+	require.Error(t, cmd.Wait(), "it was killed")
+	for _, name := range []string{"faketime_shm_", "sem.faketime_sem_"} {
+		file := "/dev/shm/" + name + strings.TrimSpace(number)
+		assert.NoFileExists(t, file)
+		_ = os.Remove(file)
+	}
+}
