@@ -17,8 +17,8 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/check"
-	"github.com/tradingapi/trading-go/internal/proof/leak"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/testing/leak"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 

@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/proof/leak"
-	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/testing/leak"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // asProgram makes the test binary one of the programs below, and its workers too.

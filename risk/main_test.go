@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/proof/leak"
-	proof "github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/testing/leak"
+	proof "github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // raceDetector tells that everything takes several times as long.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/proof/strangers"
+	"github.com/tradingapi/trading-go/internal/testing/strangers"
 )
 
 // Whatever strangers do with the port, a bot gets out.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/proof/strangers"
+	"github.com/tradingapi/trading-go/internal/testing/strangers"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 

@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/proof/leak"
-	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/testing/leak"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // TestMain looks for goroutines that the tests have left behind.

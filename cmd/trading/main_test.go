@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/proof/leak"
+	"github.com/tradingapi/trading-go/internal/testing/leak"
 	"github.com/tradingapi/trading-go/journal"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go/internal/proof/program"
+	"github.com/tradingapi/trading-go/internal/testing/program"
 )
 
 const want = `opened long 0.1 BTC at 64000

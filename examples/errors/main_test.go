@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/proof/program"
+	"github.com/tradingapi/trading-go/internal/testing/program"
 )
 
 const want = `all is well:               filled at 64000

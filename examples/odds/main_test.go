@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go/internal/proof/program"
+	"github.com/tradingapi/trading-go/internal/testing/program"
 )
 
 func TestMain(m *testing.M) { program.Main(m, main) }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go/internal/proof/program"
+	"github.com/tradingapi/trading-go/internal/testing/program"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingtest"
 )

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/proof/leak"
+	"github.com/tradingapi/trading-go/internal/testing/leak"
 )
 
 // TestMain looks for goroutines that a limiter has left behind.

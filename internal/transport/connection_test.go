@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/proof/faultproxy"
+	"github.com/tradingapi/trading-go/internal/testing/faultproxy"
 )
 
 // newEcho is a service that answers each request with the market that it asked for.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go/internal/proof/faultproxy"
+	"github.com/tradingapi/trading-go/internal/testing/faultproxy"
 )
 
 // A ping is written when nothing has come for deadAfter, and is missed when nothing comes for as

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go/internal/proof/faultproxy"
+	"github.com/tradingapi/trading-go/internal/testing/faultproxy"
 )
 
 // swallowed is how long an attempt waits for what never comes.

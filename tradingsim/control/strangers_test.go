@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/tradingapi/trading-go/internal/proof/strangers"
+	"github.com/tradingapi/trading-go/internal/testing/strangers"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/proof/rig"
 	"github.com/tradingapi/trading-go/internal/spec"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // An answer that looks like a result is read before it is judged. What was read of

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // A failing test prints the ledger: an execution reads as a line, and its body as text.

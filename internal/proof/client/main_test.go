@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/proof/leak"
+	"github.com/tradingapi/trading-go/internal/testing/leak"
 )
 
 // TestMain runs in the root of the repository, whose pages and sources some tests read,

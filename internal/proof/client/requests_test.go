@@ -17,8 +17,8 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/proof/exchange"
-	"github.com/tradingapi/trading-go/internal/proof/rig"
 	"github.com/tradingapi/trading-go/internal/spec"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )

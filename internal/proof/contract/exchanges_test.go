@@ -25,8 +25,8 @@ var written = sync.OnceValues(func() (map[string]exchange, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	cmd := exec.Command("go", "test", "./internal/proof/exchange", "-run", "^TestRecorded$", "-count", "1", "-into", folder)
-	cmd.Dir, cmd.Env = "../../..", append(os.Environ(), "GOWORK=off")
+	cmd := exec.Command("go", "test", "./exchange", "-run", "^TestRecorded$", "-count", "1", "-into", folder)
+	cmd.Dir, cmd.Env = "..", append(os.Environ(), "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}

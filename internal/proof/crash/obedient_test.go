@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/proof/obedient"
+	"github.com/tradingapi/trading-go/internal/testing/obedient"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 

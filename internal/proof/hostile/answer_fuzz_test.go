@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // sameAnswer gives every request the same answer.

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/proof/faultproxy"
-	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/testing/faultproxy"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // hostile is a server on loopback that reads requests as it should, and answers

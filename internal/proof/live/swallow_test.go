@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/proof/faultproxy"
-	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/testing/faultproxy"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // A connection over HTTP/2 swallows what is sent, from an order on: the close behind it is sent again

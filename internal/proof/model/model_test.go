@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 var accidents = flag.Int("accidents", 2, "how many accidents a schedule may have; 3 takes minutes")

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/proof/obedient"
+	"github.com/tradingapi/trading-go/internal/testing/obedient"
 )
 
 // bots are obedient bots, each in a market of its own.

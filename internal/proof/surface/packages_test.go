@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +45,7 @@ func (l listed) short() string {
 // built them: type-checking them from source again would take seconds.
 var packages = sync.OnceValues(func() ([]listed, error) {
 	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Name,Dir,Export,GoFiles,IgnoredGoFiles,DepOnly", modulePath+"/...")
+	list.Dir = filepath.Join("..", "..", "..")
 	list.Env = append(os.Environ(), "GOWORK=off") // modules of their own have a surface of their own
 	var stderr bytes.Buffer
 	list.Stderr = &stderr

@@ -18,7 +18,7 @@ type advice struct {
 const resolve = "resolve"
 
 // advices are all of them. What AdviceOf says, the page of the codes, and the bot of
-// internal/proof/obedient are this table.
+// internal/testing/obedient are this table.
 var advices = []advice{
 	{"never", "Never", "it did not happen, and fails until a person changes something", "drop it, alert a person"},
 	{"change", "Change", "it did not happen, and the same request fails again", "change it or drop it"},

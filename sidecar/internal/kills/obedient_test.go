@@ -9,7 +9,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/tradingapi/trading-go/internal/proof/obedient"
+	"github.com/tradingapi/trading-go/internal/testing/obedient"
 )
 
 // obedientBot does what the answers and the pages say.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/tradingapi/trading-go/internal/proof/rig"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // asProgram makes the binary of a test the program that it tests.
