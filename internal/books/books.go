@@ -117,7 +117,7 @@ type account struct {
 	posAt     time.Time           // when the last read of them began; zero if they are not known
 	posEnded  time.Time           // when it ended
 	posFrom   time.Time           // when the first of those reads ended
-	posShows  int                 // the effects before this one show in them
+	posShows  int                 // what had ended by this place shows in them
 	rows      []accounting.Row
 	rowsAt    time.Time
 	rowsShow  int
@@ -134,11 +134,10 @@ type account struct {
 	ended     []string          // others that are known to have ended, the newest first
 	finAt     time.Time
 
-	effects []effect // of own writes, in the order in which they ended
-	next    int      // the number of the next
-	trimAt  int      // how many of them are looked through for those that nobody needs
-	open    map[*Write]struct{}
-	places  map[pending.Place]*place
+	done   []Did // what own writes did, in the order in which they ended
+	trimAt int   // how many of them are looked through for those that nobody needs
+	open   map[*Write]struct{}
+	places map[pending.Place]*place
 
 	trailed bool // somebody declares it, or did
 	entered bool // an entry went out
@@ -151,30 +150,15 @@ type position struct {
 	at    time.Time // when its read began, or it was answered
 	since time.Time // reads have shown it unchanged since the end of this one
 	exact bool      // an answer said it
-	shows int       // the effects before this one are in it
+	shows int       // what had ended by this place is in it
 }
 
 func (p position) equal(o accounting.Position) bool {
 	return p.Size.Equal(o.Size) && p.EntryPrice.Equal(o.EntryPrice)
 }
 
-// effect is what an own write did.
-type effect struct {
-	number  int
-	place   pending.Place // the market
-	waits   bool          // it left something that can show in the lists of the whole account
-	own     accounting.Own
-	profit  decimal.NullDecimal // of a close, as answered
-	unclear bool                // it is not known what it did
-}
-
-// reaches reports whether a write has to know of an effect.
-func (e *effect) reaches(w *Write) bool {
-	return e.place == w.Places[0] || e.waits && w.waits()
-}
-
-// maxEffects bounds how many are kept of one account between two reads.
-const maxEffects = 128
+// maxDone bounds how many writes that have ended are kept of one account between two reads.
+const maxDone = 128
 
 // ever is before all that a program has seen.
 var ever = time.Unix(0, 0)
@@ -218,46 +202,45 @@ func (a *account) held(symbol string) position {
 	return position{at: a.posAt, since: a.posFrom, shows: a.posShows}
 }
 
-// add notes an effect.
-func (a *account) add(e effect) {
-	e.number = a.next
-	a.next++
-	a.effects = append(a.effects, e)
-	if len(a.effects) >= a.trimAt {
+// add notes what a write did.
+func (a *account) add(w *Write, did *Did) {
+	d := *did
+	d.place, d.waits = w.Places[0], w.waits()
+	a.done = append(a.done, d)
+	if len(a.done) >= a.trimAt {
 		a.trim()
 	}
 }
 
-// minTrim is the fewest effects that are looked through.
+// minTrim is the fewest of them that are looked through.
 const minTrim = 32
 
-// trim drops the effects that no open write and no later one needs. Where there are too
+// trim drops those that no open write and no later one needs. Where there are too
 // many, the reads are of no use any more, nor the baselines of the writes that are open.
 func (a *account) trim() {
-	oldest, baselines := a.next, false
+	oldest, baselines := a.trails.clock, false
 	for w := range a.open {
 		oldest, baselines = min(oldest, w.from()), baselines || w.base != nil
 	}
-	a.effects = slices.DeleteFunc(a.effects, func(e effect) bool {
+	a.done = slices.DeleteFunc(a.done, func(d Did) bool {
 		switch {
-		case e.number >= oldest:
+		case d.Own.Ended > oldest:
 			return false
-		case e.unclear:
+		case d.unclear():
 			return true
-		case e.own.Waits() && (baselines || a.known()):
+		case d.Own.Waits() && (baselines || a.known()):
 			return false // it may trade at any time
 		default:
-			return !a.known() || e.number < a.rowsShow && e.number < a.held(e.place.Symbol).shows
+			return !a.known() || d.Own.Ended <= a.rowsShow && d.Own.Ended <= a.held(d.place.Symbol).shows
 		}
 	})
-	if len(a.effects) > maxEffects {
-		last := a.effects[len(a.effects)-1]
-		last.unclear = true
+	if n := len(a.done); n > maxDone {
+		a.done[n-1].ShownFrom = ever
 		a.forget()
-		a.effects = append(a.effects[:0], last)
+		a.done = append(a.done[:0], a.done[n-1])
 		for w := range a.open {
 			w.base = nil
 		}
 	}
-	a.trimAt = max(minTrim, 2*len(a.effects))
+	a.trimAt = max(minTrim, 2*len(a.done))
 }

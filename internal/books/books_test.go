@@ -221,22 +221,22 @@ func TestTheAnswerOfALoneWriteIsThePosition(t *testing.T) {
 	}
 }
 
-// Effects that nobody needs are forgotten; too many end every baseline.
-func TestEffectsAreBounded(t *testing.T) {
+// Writes that have ended are forgotten where nobody needs them; too many end every baseline.
+func TestWhatIsDoneIsBounded(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
-	for range 10 * maxEffects {
+	for range 10 * maxDone {
 		b.run(opened(1))
 		b.read(nil)
 	}
-	assert.Less(t, len(b.of[mine].effects), 2*minTrim)
+	assert.Less(t, len(b.of[mine].done), 2*minTrim)
 
 	w := b.order("BTC")
 	b.enter(w)
 	require.NotNil(t, b.Known(w, false).Base)
-	for range 10 * maxEffects {
+	for range 10 * maxDone {
 		b.run(opened(1))
-		require.LessOrEqual(t, len(b.of[mine].effects), 2*maxEffects)
+		require.LessOrEqual(t, len(b.of[mine].done), 2*maxDone)
 	}
 	assert.Nil(t, b.Known(w, false).Base)
 	b.leave(w, nil)

@@ -202,18 +202,18 @@ func TestEffectsThatAreNeeded(t *testing.T) {
 	})
 }
 
-// So many effects are kept, and not one more.
-func TestTheMostEffects(t *testing.T) {
-	for effects, want := range map[int]bool{maxEffects: true, maxEffects + 1: false} {
+// So many writes that have ended are kept, and not one more.
+func TestTheMostThatIsDone(t *testing.T) {
+	for done, want := range map[int]bool{maxDone: true, maxDone + 1: false} {
 		b := newBook(t)
 		b.read(nil)
 		w := b.order("BTC")
 		b.enter(w)
-		for range effects {
+		for range done {
 			b.run(opened(1))
 		}
 		b.of[mine].trim()
-		assert.Equal(t, want, b.Known(w, false).Base != nil, effects)
+		assert.Equal(t, want, b.Known(w, false).Base != nil, done)
 	}
 }
 

@@ -62,7 +62,7 @@ func (b *Books) sees(id Account, see func(*account)) (sign string) {
 
 // seekOrders looks for what waits, and is neither known nor an own write's.
 func (a *account) seekOrders(resting, running []Waiting) {
-	unknown := func(e *effect) bool { return e.waits && (e.unclear || e.own.WaitID == "") }
+	unknown := func(d *Did) bool { return d.waits && (d.unclear() || d.Own.WaitID == "") }
 	a.ran = a.ran || len(running) > 0
 	if a.ordersAt.IsZero() || a.mayHave(unknown, (*Write).waits) {
 		return
@@ -74,8 +74,8 @@ func (a *account) seekOrders(resting, running []Waiting) {
 	for i := range a.gone {
 		known[a.gone[i].ID] = true
 	}
-	for i := range a.effects {
-		known[a.effects[i].own.WaitID] = true
+	for i := range a.done {
+		known[a.done[i].Own.WaitID] = true
 	}
 	for i := range resting {
 		if !known[resting[i].ID] && !a.ran { // a run may place orders, and leave them
@@ -144,22 +144,22 @@ func (a *account) confirm(asked time.Time) {
 // last list of closed trades.
 func (a *account) activeIn(symbol string) bool {
 	in := func(p string) bool { return p == symbol || p == "" }
-	did := func(e *effect) bool {
-		return in(e.place.Symbol) && (e.number >= a.rowsShow || e.unclear || e.own.Waits())
+	did := func(d *Did) bool {
+		return in(d.place.Symbol) && (d.Own.Ended > a.rowsShow || d.unclear() || d.Own.Waits())
 	}
 	return a.waited[symbol] || a.waited[""] || len(a.waiting(symbol)) > 0 || a.mayHave(did, func(w *Write) bool { return in(w.Places[0].Symbol) || w.waits() })
 }
 
 // mayHave reports whether a write that has ended did such a thing, or one that is under way
 // may.
-func (a *account) mayHave(did func(*effect) bool, may func(*Write) bool) bool {
+func (a *account) mayHave(did func(*Did) bool, may func(*Write) bool) bool {
 	for w := range a.open {
 		if may(w) {
 			return true
 		}
 	}
-	for i := range a.effects {
-		if did(&a.effects[i]) {
+	for i := range a.done {
+		if did(&a.done[i]) {
 			return true
 		}
 	}

@@ -120,14 +120,14 @@ func (b *Books) SawPositions(id Account, at Read, held []Held) {
 		for _, h := range held {
 			a.positions[h.Symbol] = a.seenAgain(h.Symbol, h.Position, at)
 		}
-		a.posAt, a.posEnded, a.posShows = at.Begun, at.Ended, a.next
+		a.posAt, a.posEnded, a.posShows = at.Begun, at.Ended, a.trails.clock
 		a.gone = slices.DeleteFunc(slices.Clone(a.gone), func(g gone) bool { return at.Begun.Sub(g.at) >= a.lag })
 	})
 }
 
 // seenAgain is a position as a read shows it, beside what was known of it before.
 func (a *account) seenAgain(symbol string, now accounting.Position, at Read) position {
-	p := position{Position: now, at: at.Begun, since: at.Ended, shows: a.next}
+	p := position{Position: now, at: at.Begun, since: at.Ended, shows: a.trails.clock}
 	if before, ok := a.positions[symbol]; ok && before.equal(now) {
 		p.since, p.exact = before.since, before.exact
 	}
@@ -158,7 +158,7 @@ func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.
 		a.seekTrades(list, at.Ended)
 		a.trails.place = a.trails.trades.End()
 		b.learn(a, a.dateRows(list, at.Ended))
-		a.rows, a.rowsAt, a.rowsShow, a.rowsStatus = list, at.Begun, a.next, a.status
+		a.rows, a.rowsAt, a.rowsShow, a.rowsStatus = list, at.Begun, a.trails.clock, a.status
 		a.restartWaited(at.Begun)
 	})
 }
@@ -175,19 +175,21 @@ func (b *Books) learn(a *account, fresh []accounting.Row) {
 	if b.Closed == nil || len(fresh) == 0 {
 		return
 	}
-	for i := range a.effects {
-		e := &a.effects[i]
-		if e.number < a.rowsShow || e.own.Began.IsZero() || !e.profit.Valid {
+	for i := range a.done {
+		d := &a.done[i]
+		if d.Own.Ended <= a.rowsShow || d.Own.Began.IsZero() || !d.Profit.Valid {
 			continue
 		}
-		other := func(o effect) bool { return o.number >= a.rowsShow && o.number != e.number && o.place == e.place }
-		in := func(r accounting.Row) bool { return r.Symbol == e.place.Symbol || r.Symbol == "" }
+		other := func(o Did) bool {
+			return o.Own.Ended > a.rowsShow && o.Own.Ended != d.Own.Ended && o.place == d.place
+		}
+		in := func(r accounting.Row) bool { return r.Symbol == d.place.Symbol || r.Symbol == "" }
 		at := slices.IndexFunc(fresh, in)
-		if at < 0 || slices.ContainsFunc(fresh[at+1:], in) || slices.ContainsFunc(a.effects, other) {
+		if at < 0 || slices.ContainsFunc(fresh[at+1:], in) || slices.ContainsFunc(a.done, other) {
 			continue
 		}
-		if r := &fresh[at]; r.GrossPnL.Valid && r.GrossPnL.Decimal.Sub(e.profit.Decimal).Abs().LessThanOrEqual(cent) {
-			b.Closed(r.ClosedAt, e.own.Began, e.own.Heard)
+		if r := &fresh[at]; r.GrossPnL.Valid && r.GrossPnL.Decimal.Sub(d.Profit.Decimal).Abs().LessThanOrEqual(cent) {
+			b.Closed(r.ClosedAt, d.Own.Began, d.Own.Heard)
 		}
 	}
 }

@@ -187,10 +187,18 @@ func (a *account) comeBehind(last int) {
 	for w := range a.open {
 		behind(&w.sent)
 		behind(&w.over)
+		if w.basis != nil {
+			w.basis.rows, w.basis.shown = w.basis.rows+last, w.basis.shown+last
+		}
 	}
-	for i := range a.effects {
-		behind(&a.effects[i].own.Sent)
-		behind(&a.effects[i].own.Ended)
+	for i := range a.done {
+		behind(&a.done[i].Own.Sent)
+		behind(&a.done[i].Own.Ended)
+	}
+	a.posShows, a.rowsShow = a.posShows+last, a.rowsShow+last
+	for symbol, p := range a.positions {
+		p.shows += last
+		a.positions[symbol] = p
 	}
 	for _, of := range t.of {
 		if of.Base != nil {

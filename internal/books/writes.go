@@ -30,8 +30,7 @@ type Write struct {
 
 	base  *accounting.Baseline
 	basis *basis // nil without a baseline
-	start int    // the effects from here on came beside it
-	sent  int    // its place in the order of the account's writes
+	sent  int    // its place in the order of the account's writes: what ended later came beside it
 	over  int    // and when it ended, or could run no more; 0 before
 
 	given     time.Time // when nobody could find out about it any more; zero before
@@ -46,7 +45,7 @@ type Write struct {
 // basis is what the baseline of a write shows beside the position, and what it does not.
 type basis struct {
 	own         []accounting.Own // what other writes did, by the journal of an earlier run
-	rows, shown int              // its rows, and its position, show the effects before these
+	rows, shown int              // its rows, and its position, show what had ended by these places
 	waiting     []gone           // what rested and ran
 }
 
@@ -69,13 +68,13 @@ type place struct {
 
 func (w *Write) waits() bool { return w.Places[1] != (pending.Place{}) }
 
-// from is the number of the first effect that the write has to know.
+// from is the place behind which the write has to know what has ended.
 func (w *Write) from() int {
 	if w.base == nil {
-		return w.start
+		return w.sent
 	}
 	basis := w.basedOn()
-	return min(w.start, basis.rows, basis.shown)
+	return min(w.sent, basis.rows, basis.shown)
 }
 
 // Enter adds a write that is about to be sent. It returns what the journal has to keep of
@@ -85,7 +84,7 @@ func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
-	w.base, w.start = a.baseline(w), a.next
+	w.base = a.baseline(w)
 	if w.base != nil {
 		symbol := w.Places[0].Symbol
 		w.basis = &basis{rows: a.rowsShow, shown: a.held(symbol).shows, waiting: a.waiting(symbol)}
@@ -165,8 +164,8 @@ func (b *Books) Restore(all ...Left) {
 
 func (a *account) restore(l *Left) {
 	w := l.Write
-	w.base, w.start, w.sent, w.based = l.Base, a.next, l.Note.Sent, l.based() > 0
-	w.basis = &basis{own: l.Note.Own, rows: w.start, shown: w.start}
+	w.base, w.sent, w.based = l.Base, l.Note.Sent, l.based() > 0
+	w.basis = &basis{own: l.Note.Own, rows: w.sent, shown: w.sent}
 	a.trails.left = append(a.trails.left, *l)
 	w.journaled, w.detailed = true, true
 	if l.Note.Settled {
@@ -250,21 +249,21 @@ func (a *account) isOver(w *Write) {
 func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
 	basis := w.basedOn()
 	base, own := w.base, slices.Clone(basis.own)
-	for i := range a.effects {
-		e := &a.effects[i]
-		if !e.reaches(w) {
+	for i := range a.done {
+		d := &a.done[i]
+		if d.place != w.Places[0] && !(d.waits && w.waits()) {
 			continue
 		}
-		o := e.own
+		o := d.Own
 		switch {
-		case e.number >= w.start: // beside it
-			if e.unclear {
+		case o.Ended > w.sent: // beside it
+			if d.unclear() {
 				base = nil
 			}
-		case e.unclear || w.base == nil || e.place != w.Places[0]:
+		case d.unclear() || w.base == nil || d.place != w.Places[0]:
 			continue // the reads after it show it, or there are none
 		default:
-			o.InRows, o.InPosition = e.number < basis.rows, e.number < basis.shown
+			o.InRows, o.InPosition = o.Ended <= basis.rows, o.Ended <= basis.shown
 			if o.InRows && o.InPosition && !o.Waits() {
 				continue
 			}
@@ -309,20 +308,20 @@ func (b *Books) MarketOf(id Account, run string) string {
 			return a.running[i].Symbol
 		}
 	}
-	for i := range a.effects {
-		if a.effects[i].own.WaitID == run {
-			return a.effects[i].place.Symbol
+	for i := range a.done {
+		if a.done[i].Own.WaitID == run {
+			return a.done[i].place.Symbol
 		}
 	}
 	return ""
 }
 
-// older adds what waited at the baseline where no effect of an own write says so: the
+// older adds what waited at the baseline where no own write is known to have left it: the
 // orders and runs of earlier runs of the program.
 func (b basis) older(own []accounting.Own) []accounting.Own {
 	for i := range b.waiting {
 		o := &b.waiting[i]
-		known := func(e accounting.Own) bool { return e.WaitID == o.ID }
+		known := func(own accounting.Own) bool { return own.WaitID == o.ID }
 		if o.ID != "" && slices.ContainsFunc(own, known) {
 			continue
 		}
@@ -357,6 +356,9 @@ type Did struct {
 	// ShownFrom: nobody knows what it did, and reads begun from then on show it; zero where its answer says
 	// what.
 	ShownFrom time.Time
+
+	place pending.Place // its market
+	waits bool          // it left something that can show in the lists of the whole account
 }
 
 func (d *Did) unclear() bool { return !d.ShownFrom.IsZero() }
@@ -399,8 +401,8 @@ func (a *account) alone(w *Write) bool {
 	if p.plain+len(p.detailed) > 1 {
 		return false
 	}
-	for i := len(a.effects) - 1; i >= 0 && a.effects[i].number >= w.start; i-- {
-		if a.effects[i].place == w.Places[0] {
+	for i := len(a.done) - 1; i >= 0 && a.done[i].Own.Ended > w.sent; i-- {
+		if a.done[i].place == w.Places[0] {
 			return false
 		}
 	}
@@ -432,13 +434,13 @@ func (a *account) did(w *Write, did *Did, alone bool) {
 		a.addWaiting(&did.Own)
 	}
 	if a.known() || len(a.open) > 0 {
-		a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own, profit: did.Profit})
+		a.add(w, did)
 	}
 	if did.After != nil && alone {
 		if a.positions == nil {
 			a.positions = make(map[string]position)
 		}
-		a.positions[w.Places[0].Symbol] = position{Position: *did.After, at: did.Own.Heard, exact: true, shows: a.next}
+		a.positions[w.Places[0].Symbol] = position{Position: *did.After, at: did.Own.Heard, exact: true, shows: a.trails.clock}
 	}
 }
 
@@ -465,7 +467,8 @@ func (a *account) addWaiting(own *accounting.Own) {
 // it is known no longer.
 func (a *account) unclear(w *Write, did *Did) {
 	a.ran = a.ran || w.Run
-	a.add(effect{place: w.Places[0], waits: w.waits(), own: did.Own, unclear: true})
+	did.Own.Ended = a.trails.tick() // for who entered since it could run no more, too
+	a.add(w, did)
 	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.finAt}, did.ShownFrom.After) {
 		a.forget()
 		return
