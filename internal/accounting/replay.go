@@ -12,8 +12,8 @@ const (
 	maxStates = 20_000
 )
 
-// Acts reports whether a write is one that is replayed: an order that fills at once, or a close.
-func (w *Write) Acts() bool { return w.Kind == Entry || w.Kind == ReduceOnly || w.Kind == Close }
+// Acts reports whether it is an order that fills at once, or a close.
+func (k Kind) Acts() bool { return k == Entry || k == ReduceOnly || k == Close }
 
 // Act is such a write as replays see it.
 func (w *Write) Act() Act {

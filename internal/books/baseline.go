@@ -88,5 +88,5 @@ func (b *Books) WantsRead(w *Write, now time.Time) bool {
 		return true
 	}
 	return now.Sub(a.posEnded) >= a.lag && (!a.serves(w) || a.trailed &&
-		(w.Asked.Acts() && a.lacksBase(w.Places[0].Symbol) || a.trails.unseen(w.Places[0].Symbol, a.shown())))
+		(w.Asked.Kind.Acts() && a.lacksBase(w.Places[0].Symbol) || a.trails.unseen(w.Places[0].Symbol, a.shown())))
 }

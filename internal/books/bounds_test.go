@@ -260,7 +260,7 @@ func TestWritesInDoubtAreTold(t *testing.T) {
 	b.sends(w, opened(1))
 	for _, w := range []*Write{first, second} {
 		require.Len(t, b.notes[w], 1)
-		assert.Empty(t, b.notes[w][0].Ended, "there is no trail, since nobody declares the account")
+		assert.Len(t, b.notes[w][0].Own, 1)
 	}
 
 	b = newBook(t)

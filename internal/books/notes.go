@@ -18,18 +18,16 @@ type Note struct {
 	Sent int `json:"sent,omitempty"`
 	// Settled: it can run no more, and nobody finds out what it did: see [Books.Settle].
 	Settled bool `json:"settled,omitempty"`
-	// Own are writes that the baseline does not show. All: they are all so far, in place
-	// of every note before.
+	// Own are writes that the baseline does not show, nor the trail: one that did not run has its id
+	// alone. All: they are all so far, in place of every note before.
 	Own []accounting.Own `json:"own,omitempty"`
 	All bool             `json:"all,omitempty"`
 	// NoBaseline: the baseline counts no longer, since what else happened is not known.
 	NoBaseline bool `json:"noBase,omitempty"`
-	// Trail is that of the write's symbol, in place of every one before, and Ended are
-	// those of its writes that have ended since: one that did not run has its id alone.
+	// Trail is that of the write's symbol, in place of every one before.
 	// NoTrail: the trail counts no longer, since writes are missing in it.
-	Trail   *Saved           `json:"trail,omitempty"`
-	Ended   []accounting.Own `json:"ended,omitempty"`
-	NoTrail bool             `json:"noTrail,omitempty"`
+	Trail   *Saved `json:"course,omitempty"` // one under an older name reads as none
+	NoTrail bool   `json:"noTrail,omitempty"`
 }
 
 // Add adds a later note.
@@ -39,8 +37,8 @@ func (n *Note) Add(later Note) {
 		return
 	}
 	n.Settled = n.Settled || later.Settled
-	n.Own, n.NoBaseline = append(n.Own, later.Own...), n.NoBaseline || later.NoBaseline
-	n.Ended, n.NoTrail = append(n.Ended, later.Ended...), n.NoTrail || later.NoTrail
+	n.Own = append(n.Own, later.Own...)
+	n.NoBaseline, n.NoTrail = n.NoBaseline || later.NoBaseline, n.NoTrail || later.NoTrail
 }
 
 // note is a note for the journal of a write.
@@ -138,46 +136,31 @@ func (a *account) lostTrails(w *Write, notes []note) []note {
 	return notes
 }
 
-// notesOf are the notes for the journals of those beside a write.
-func (a *account) notesOf(w *Write, did *Did, ended accounting.Own) (notes []note) {
+// notesOf are the notes for the journals of those beside a write that has ended. did is nil if it did
+// nothing: only a trail knows of a write before its end, so only a declared account's journals have to
+// know of that, and of a refusal.
+func (a *account) notesOf(w *Write, own accounting.Own, did *Did) (notes []note) {
+	trailAlone := did == nil || did.refused()
+	if trailAlone && !own.Kind.Acts() {
+		return nil
+	}
 	for p := range a.placesOf(w) {
 		for _, other := range p.unaware {
+			if did == nil || trailAlone && (!other.Declared || other.company) {
+				continue
+			}
 			if !other.company && other.journaled {
-				notes = append(notes, note{other, Note{NoBaseline: true, NoTrail: true}})
+				notes = append(notes, note{other, Note{NoBaseline: !trailAlone, NoTrail: true}})
 			}
 			other.company = true
 		}
-		p.unaware = p.unaware[:0]
-		for _, other := range p.detailed {
-			known := func(n note) bool { return n.of == other }
-			if other.journaled && other.Note != nil && !slices.ContainsFunc(notes, known) {
-				n := Note{Own: []accounting.Own{did.Own}, NoBaseline: did.unclear()}
-				if ended.ID != "" {
-					n.Ended = []accounting.Own{ended}
-				}
-				notes = append(notes, note{other, n})
-			}
-		}
-	}
-	return notes
-}
-
-// endedBeside are the notes for the journals of those beside a write that did nothing, as
-// far as is known.
-func (a *account) endedBeside(w *Write, ended accounting.Own) (notes []note) {
-	for p := range a.placesOf(w) {
-		for _, other := range p.unaware {
-			if !ended.Unsure || !other.Declared || other.company {
-				continue
-			}
-			if other.company = true; other.journaled {
-				notes = append(notes, note{other, Note{NoTrail: true}})
-			}
+		if !trailAlone {
+			p.unaware = p.unaware[:0]
 		}
 		for _, other := range p.detailed {
 			known := func(n note) bool { return n.of == other }
-			if other.journaled && other.Note != nil && other.Declared && !slices.ContainsFunc(notes, known) {
-				notes = append(notes, note{other, Note{Ended: []accounting.Own{ended}}})
+			if other.journaled && other.Note != nil && (!trailAlone || other.Declared) && !slices.ContainsFunc(notes, known) {
+				notes = append(notes, note{other, Note{Own: []accounting.Own{own}, NoBaseline: did != nil && did.unclear()}})
 			}
 		}
 	}

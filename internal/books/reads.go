@@ -345,6 +345,6 @@ func (a *account) beginAnew() {
 	a.balance, a.roseAt = decimal.NullDecimal{}, time.Time{}
 	a.trails.forget()
 	for w := range a.open {
-		w.ended = true
+		w.anew = true
 	}
 }

@@ -298,10 +298,11 @@ func TestARestartGoesOnWithTheOrderOfWrites(t *testing.T) {
 	left := b.order("BTC")
 	left.ID, left.Declared, left.Asked = "left", true, asked
 	trail := &Saved{Trail: accounting.Trail{Base: &accounting.Point{At: 6}, Acts: []accounting.Own{{ID: "left", Act: accounting.Act{Sent: 7}}}}}
-	b.Restore(Left{left, nil, Note{Sent: 7, Trail: trail, Ended: []accounting.Own{
-		{ID: "shown", Act: accounting.Act{Sent: 5, Ended: 6, Ran: true}},
-		{ID: "beside", Act: accounting.Act{Sent: 8, Ended: 9, Ran: true}},
-	}, Own: []accounting.Own{{Act: accounting.Act{Kind: accounting.Limit, Sent: 10, Ended: 11}, Read: true}}}})
+	b.Restore(Left{left, nil, Note{Sent: 7, Trail: trail, Own: []accounting.Own{
+		{ID: "shown", Act: accounting.Act{Kind: accounting.Entry, Sent: 5, Ended: 6, Ran: true}},
+		{ID: "beside", Act: accounting.Act{Kind: accounting.Entry, Sent: 8, Ended: 9, Ran: true}},
+		{Act: accounting.Act{Kind: accounting.Limit, Sent: 10, Ended: 11}, Read: true},
+	}}})
 	a.goOn()
 	var ids []string
 	for _, act := range a.trails.trail("BTC").Acts {

@@ -43,7 +43,7 @@ func (a *account) saved(w *Write) *Saved {
 	t := &a.trails
 	symbol := w.Places[0].Symbol
 	of := t.trail(symbol)
-	if !w.Declared || !w.Asked.Acts() || of.Base == nil || of.Base.Place < t.trades.First {
+	if !w.Declared || !w.Asked.Kind.Acts() || of.Base == nil || of.Base.Place < t.trades.First {
 		return nil
 	}
 	s := &Saved{Trail: of.Trail, Open: t.trades.Open, Waiting: t.known(symbol, of.From), Unseen: t.unseen(symbol, of.From)}
@@ -157,7 +157,7 @@ func (n *Note) last() int {
 	if n.Trail != nil {
 		last = max(last, n.Trail.last())
 	}
-	for _, o := range slices.Concat(n.Own, n.Ended) {
+	for _, o := range n.Own {
 		last = max(last, o.Sent, o.Ended)
 	}
 	return last
@@ -226,7 +226,7 @@ func (a *account) goOn() {
 	for i := range all {
 		l := &all[i]
 		symbol := l.Places[0].Symbol
-		if !l.Asked.Acts() {
+		if !l.Asked.Kind.Acts() {
 			t.waits(Waiting{ID: l.ID, Symbol: symbol, Side: l.Asked.Side})
 			continue
 		}
@@ -274,15 +274,15 @@ func (of *trail) sort() {
 func (a *account) goOnBeside(l *Left, began time.Time) {
 	t := &a.trails
 	of := t.trail(l.Places[0].Symbol)
-	for _, b := range l.Note.Ended {
-		of.end(b, began)
-	}
-	if of.Base != nil && of.Base.Shows(l.Note.Sent) {
-		return // the trail says what may have traded since
-	}
-	for i := range l.Note.Own {
-		if o := &l.Note.Own[i]; o.Waits() && !o.Read { // what reads had shown is on the trail
-			t.waits(waitingOf(o, l.Places[0].Symbol))
+	says := of.Base != nil && of.Base.Shows(l.Note.Sent) // what may have traded by itself
+	for _, o := range l.Note.Own {
+		switch {
+		case o.Kind.Acts():
+			of.end(o, began)
+		case !o.Waits():
+			of.Remove(o.ID) // it did nothing
+		case !o.Read && !says: // what reads had shown is on the trail
+			t.waits(waitingOf(&o, l.Places[0].Symbol))
 		}
 	}
 }
@@ -330,18 +330,15 @@ func (of *trail) adopt(s *Saved, began time.Time) {
 }
 
 // end notes how a write of an earlier run ended.
-func (of *trail) end(b accounting.Own, began time.Time) {
-	own := of.Find(b.ID)
+func (of *trail) end(ended accounting.Own, began time.Time) {
+	own := of.Find(ended.ID)
+	ended.Place, ended.Began, ended.Heard, ended.InRows, ended.InPosition = -1, began, began, false, false
 	switch {
-	case own == nil && (of.Base != nil && of.Base.Shows(b.Sent) || !b.Ran && !b.Unsure):
-	case own == nil: // it began after the trail was written down
-		b.Place, b.Began, b.Heard = -1, began, began
-		of.Acts = append(of.Acts, b)
+	case own != nil:
+		ended.Place = own.Place
+		*own = ended
+	case of.Base != nil && !of.Base.Shows(ended.Sent): // it began after the trail was written down
+		of.Acts = append(of.Acts, ended)
 		of.sort()
-	case !b.Ran && !b.Unsure:
-		of.Remove(b.ID)
-	default:
-		b.Place, b.Began, b.Heard = own.Place, own.Began, began
-		*own = b
 	}
 }

@@ -52,7 +52,7 @@ func (b *Books) Settle(w *Write, s *Shown) (settled bool) {
 		did := &Did{ShownFrom: s.Begun, Own: accounting.Own{Unsure: true, Heard: s.Begun}}
 		a.leave(w)
 		a.unclear(w, did)
-		return a.notesOf(w, did, accounting.Own{})
+		return a.notesOf(w, did.Own, did)
 	})
 	return settled
 }
@@ -66,7 +66,7 @@ func (a *account) settle(w *Write, of *accounting.Trail, s *Shown) bool {
 	over := map[string]bool{w.ID: true}
 	for o := range a.open {
 		switch own := of.Find(o.ID); {
-		case o == w, o.Places[0] != w.Places[0], !o.Asked.Acts(): // what waits may trade, and the trail says so
+		case o == w, o.Places[0] != w.Places[0], !o.Asked.Kind.Acts(): // what waits may trade, and the trail says so
 		case !o.given.IsZero() && !o.given.After(s.Begun):
 			over[o.ID] = true
 		case own == nil || !own.Began.After(s.Ended):

@@ -193,7 +193,7 @@ func (a *account) enterTrail(w *Write) {
 	if w.sent == 0 { // the account may have been declared since
 		w.sent = t.tick()
 	}
-	if !w.Asked.Acts() {
+	if !w.Asked.Kind.Acts() {
 		t.waits(Waiting{ID: w.ID, Symbol: symbol, Side: w.Asked.Side})
 		return
 	}
@@ -205,47 +205,37 @@ func (a *account) enterTrail(w *Write) {
 	of.Add(b)
 }
 
-// leaveTrail notes what a write came to, and returns it; without an id if there is no
-// baseline any more.
-func (a *account) leaveTrail(w *Write, did *Did) (ended accounting.Own) {
+// leaveTrail notes what a write came to.
+func (a *account) leaveTrail(w *Write, ended accounting.Own, did *Did) {
 	if !a.trailed {
 		a.trails.left = slices.DeleteFunc(a.trails.left, func(l Left) bool { return l.Write == w })
-		return ended
+		return
 	}
 	a.goOn()
 	t := &a.trails
 	of := t.trail(w.Places[0].Symbol)
 	now := time.Now()
 	of.last = now
-	if !w.Asked.Acts() {
+	if !w.Asked.Kind.Acts() {
 		t.waitedFor(w, did)
-		return ended
+		return
 	}
-	b := of.Find(w.ID)
-	defer func() { of.Ended(b == nil && w.given.IsZero()) }() // one that was given up may not be missing
+	own := of.Find(w.ID)
+	defer func() { of.Ended(own == nil && w.given.IsZero()) }() // one that was given up may not be missing
 	switch {
-	case b == nil:
-		return ended
+	case own == nil:
+		return
 	case did == nil:
-		ended = accounting.Own{ID: w.ID}
 		of.Remove(w.ID)
-		return ended
+		return
 	}
 	t.since++
-	b.Heard = now
-	b.Ended = w.over
-	if did.Own.Unsure {
-		ended = *b
-		ended.Unsure = true
-		if of.Unsure(b); did.unclear() { // a person may know more than is written down
+	ended.Place, ended.Began, ended.Heard = own.Place, own.Began, now
+	if *own = ended; own.Unsure {
+		if of.Unsure(own); did.unclear() { // a person may know more than is written down
 			of.Drop()
 		}
-		return ended
 	}
-	if b.Ran = true; !did.unclear() {
-		b.Act = did.Own.Act
-	}
-	return *b
 }
 
 // rebase begins a trail anew with the reads that no own write came near to.

@@ -241,8 +241,8 @@ func TestTheRowsThatAJournalHas(t *testing.T) {
 	next := &trails{place: 7}
 	assert.True(t, next.goOn(s, b.now))
 	assert.Equal(t, -1, next.place, "of a list of this process")
-	late := &trail{}
-	late.end(accounting.Own{ID: "w_1", Act: accounting.Act{Ran: true}, Place: 5}, b.now)
+	late := &trail{Trail: accounting.Trail{Base: &accounting.Point{At: 1}}}
+	late.end(accounting.Own{ID: "w_1", Act: accounting.Act{Sent: 2, Ran: true}, Place: 5}, b.now)
 	assert.Equal(t, -1, late.Find("w_1").Place)
 }
 

@@ -35,7 +35,7 @@ type Write struct {
 
 	given     time.Time // when nobody could find out about it any more; zero before
 	in        bool
-	ended     bool // its account began anew meanwhile
+	anew      bool // its account began anew meanwhile
 	company   bool // a write beside it may have traded of which its journal does not know
 	detailed  bool // its journal is to know each write beside it
 	based     bool // and has a trail that counts
@@ -165,7 +165,10 @@ func (b *Books) Restore(all ...Left) {
 func (a *account) restore(l *Left) {
 	w := l.Write
 	w.base, w.sent, w.based = l.Base, l.Note.Sent, l.based() > 0
-	w.basis = &basis{own: l.Note.Own, rows: w.sent, shown: w.sent}
+	w.basis = &basis{own: slices.Clone(l.Note.Own), rows: w.sent, shown: w.sent}
+	w.basis.own = slices.DeleteFunc(w.basis.own, func(o accounting.Own) bool {
+		return !o.Ran && !o.Read && (w.base != nil || !o.Unsure) // a refusal, which trails alone take for uncertain
+	})
 	a.trails.left = append(a.trails.left, *l)
 	w.journaled, w.detailed = true, true
 	if l.Note.Settled {
@@ -236,7 +239,7 @@ func (b *Books) Known(w *Write, over bool) Known {
 		a.isOver(w)
 	}
 	base, own := a.evidence(w)
-	return Known{base, own, w.sent, w.over, w.ended}
+	return Known{base, own, w.sent, w.over, w.anew}
 }
 
 // isOver gives a write the place at which it had ended.
@@ -376,22 +379,31 @@ func (b *Books) Leave(w *Write, did *Did) {
 		}
 		alone := a.alone(w)
 		a.leave(w)
-		if a.isOver(w); did != nil {
-			did.Own.Sent, did.Own.Ended = w.sent, w.over
-		}
-		ended := a.leaveTrail(w, did)
+		a.isOver(w)
+		own := w.ended(did)
+		a.leaveTrail(w, own, did)
 		switch {
-		case ended.ID == "" && (did == nil || did.refused()):
-			return nil
 		case did == nil, did.refused():
-			return a.endedBeside(w, ended)
 		case did.unclear():
 			a.unclear(w, did)
 		default:
 			a.did(w, did, alone)
 		}
-		return a.notesOf(w, did, ended)
+		return a.notesOf(w, own, did)
 	})
+}
+
+// ended is a write that has ended, as everybody has it from then on: its id alone where it did nothing.
+func (w *Write) ended(did *Did) accounting.Own {
+	if did == nil {
+		return accounting.Own{ID: w.ID}
+	}
+	own := &did.Own
+	if own.Kind == 0 && w.Asked.Kind.Acts() { // what it did is not known, but what it was to do is
+		own.Kind, own.Side, own.Size, own.Percent = w.Asked.Kind, w.Asked.Side, w.Asked.Size, w.Asked.Percent
+	}
+	own.ID, own.Sent, own.Ended = w.ID, w.sent, w.over
+	return *own
 }
 
 // alone reports whether no other write was under way in the market beside a write: then

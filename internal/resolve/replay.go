@@ -9,7 +9,7 @@ import (
 // replay judges an order or a close on a declared account by every course that its trades
 // can have taken since a baseline; false where there is none, or nothing to replay.
 func (d *Driver) replay(w *Write, f *accounting.Facts, shown *seenLook, again bool) (v accounting.Verdict, replayed bool) {
-	if !f.Exclusive || f.Ended || !w.asked().Acts() || !w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
+	if !f.Exclusive || f.Ended || !w.asked().Kind.Acts() || !w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
 		return v, false
 	}
 	over := f.Held || f.Gone
@@ -47,7 +47,7 @@ func (d *Driver) replay(w *Write, f *accounting.Facts, shown *seenLook, again bo
 // its outcome stays unknown. final means that nothing is to be waited for.
 func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final bool) {
 	n := len(shown.began)
-	if !w.asked().Acts() || n < 2 || w.settled || !w.Ledger.WasOver(d.Clock.Now()) {
+	if !w.asked().Kind.Acts() || n < 2 || w.settled || !w.Ledger.WasOver(d.Clock.Now()) {
 		return true
 	}
 	l := shown.look

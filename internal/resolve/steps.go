@@ -499,7 +499,7 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 	for i := 1; i < len(shown.began) && isBehind(f.Look.At, f.Own, w.Ledger.Without.ReadLag()); i++ {
 		f.Look.At, f.Look.Equal = shown.began[i], len(shown.began)-i // as equal, and not behind
 	}
-	if f.Exclusive && asked.Acts() && w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
+	if f.Exclusive && asked.Kind.Acts() && w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
 		f.Base = nil
 	}
 	f.Known = idsOf(f.Own, w.Ledger.FirstUseKnown)
