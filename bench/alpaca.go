@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/alpacahq/alpaca-trade-api-go/v3/alpaca"
-	"github.com/alpacahq/alpaca-trade-api-go/v3/marketdata"
 	"github.com/shopspring/decimal"
 )
 
@@ -16,8 +14,8 @@ const alpacaByHand = "by hand: alpaca's exchange"
 
 func alpacaContenders() []contender {
 	return []contender{
-		{name: "alpaca-trade-api-go", floor: alpacaByHand, order: alpacaOrders, trades: alpacaTrades},
-		{name: alpacaByHand, hidden: true, order: alpacaBareOrders, trades: alpacaBareTrades},
+		{name: "alpaca-trade-api-go", floor: alpacaByHand, order: alpacaOrders},
+		{name: alpacaByHand, hidden: true, order: alpacaBareOrders},
 	}
 }
 
@@ -28,12 +26,6 @@ func alpacaOrders(p place) (task, error) {
 		Symbol: "AAPL", Qty: &quantity, Side: alpaca.Buy, Type: alpaca.Limit, TimeInForce: alpaca.Day, LimitPrice: &limit,
 	}
 	return untilDone(func(context.Context) (any, error) { return client.PlaceOrder(in) }), nil
-}
-
-func alpacaTrades(p place) (task, error) {
-	client := marketdata.NewClient(marketdata.ClientOpts{APIKey: "key", APISecret: "secret", BaseURL: p.base + "/alpaca", HTTPClient: p.httpClient()})
-	in := marketdata.GetTradesRequest{Start: time.Date(2026, 11, 2, 14, 0, 0, 0, time.UTC)}
-	return untilDone(func(context.Context) (any, error) { return client.GetTrades("AAPL", in) }), nil
 }
 
 // alpacaHeader is the authentication of the exchange.
@@ -84,18 +76,6 @@ type (
 		HWM            *float64   `json:"hwm,string"`
 		ExtendedHours  bool       `json:"extended_hours"`
 	}
-	alpacaHandTrades struct {
-		Trades map[string][]struct {
-			Time       time.Time `json:"t"`
-			Exchange   string    `json:"x"`
-			Price      float64   `json:"p"`
-			Size       uint32    `json:"s"`
-			Conditions []string  `json:"c"`
-			ID         int64     `json:"i"`
-			Tape       string    `json:"z"`
-		} `json:"trades"`
-		NextPageToken *string `json:"next_page_token"`
-	}
 )
 
 func alpacaBareOrders(p place) (task, error) {
@@ -108,14 +88,5 @@ func alpacaBareOrders(p place) (task, error) {
 		}
 		var out alpacaHandResult
 		return &out, x.by(ctx, body, &out)
-	}), nil
-}
-
-func alpacaBareTrades(p place) (task, error) {
-	query := url.Values{"symbols": {"AAPL"}, "start": {"2026-11-02T14:00:00Z"}, "limit": {"10000"}}
-	x := exchange{p.httpClient(), http.MethodGet, p.base + pathAlpacaTrades + "?" + query.Encode(), "", alpacaHeader}
-	return untilDone(func(ctx context.Context) (any, error) {
-		var out alpacaHandTrades
-		return &out, x.by(ctx, nil, &out)
 	}), nil
 }

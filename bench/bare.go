@@ -71,21 +71,6 @@ type (
 			IsLocked        bool   `json:"isLocked"`
 		} `json:"account"`
 	}
-	handTrades[N any] struct {
-		OK     bool `json:"ok"`
-		Trades []struct {
-			Symbol      string `json:"symbol"`
-			Side        string `json:"side"`
-			Size        N      `json:"size"`
-			EntryPrice  N      `json:"entryPrice"`
-			ExitPrice   N      `json:"exitPrice"`
-			RealizedPnL N      `json:"realizedPnL"`
-			Fee         N      `json:"fee"`
-			OrderType   string `json:"orderType"`
-			OpenedAt    string `json:"openedAt"`
-			ClosedAt    string `json:"closedAt"`
-		} `json:"trades"`
-	}
 )
 
 // exact is a decimal that travels as a JSON number, which is what the service
@@ -118,9 +103,9 @@ const bareSandbox = "by hand: an order on the paper account"
 
 func bareContenders() []contender {
 	return []contender{
-		{name: byHand, order: bareOrders(floatOrder), trades: bareTrades[float64]},
-		{name: "net/http + encoding/json, decimal", floor: byHand, order: bareOrders(exactOrder), trades: bareTrades[decimal.Decimal]},
-		{name: "go-retryablehttp + encoding/json, float64", floor: byHand, order: retryableOrders, trades: retryableTrades},
+		{name: byHand, order: bareOrders(floatOrder)},
+		{name: "net/http + encoding/json, decimal", floor: byHand, order: bareOrders(exactOrder)},
+		{name: "go-retryablehttp + encoding/json, float64", floor: byHand, order: retryableOrders},
 		{name: "net/http as it comes, float64", floor: byHand, order: bareOrders(floatOrder), own: true},
 		{name: bareSandbox, hidden: true, lone: true, order: bareSandboxOrders},
 	}
@@ -163,14 +148,6 @@ func bareSandboxOrders(p place) (task, error) {
 	}), nil
 }
 
-func bareTrades[N any](p place) (task, error) {
-	x := exchange{p.httpClient(), http.MethodGet, p.base + pathTrades, "", sandboxHeader}
-	return untilDone(func(ctx context.Context) (any, error) {
-		var out handTrades[N]
-		return &out, x.by(ctx, nil, &out)
-	}), nil
-}
-
 // newRetryable is go-retryablehttp without its log, and with nothing to retry.
 func newRetryable(p place) *retryablehttp.Client {
 	c := retryablehttp.NewClient()
@@ -197,23 +174,6 @@ func retryableOrders(p place) (task, error) {
 			return nil, err
 		}
 		var out handResult[float64]
-		return &out, decode(resp, &out)
-	}), nil
-}
-
-func retryableTrades(p place) (task, error) {
-	client, url := newRetryable(p), p.base+pathTrades
-	return untilDone(func(ctx context.Context) (any, error) {
-		req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return nil, err
-		}
-		sandboxHeader(req.Header)
-		resp, err := client.Do(req)
-		if err != nil {
-			return nil, err
-		}
-		var out handTrades[float64]
 		return &out, decode(resp, &out)
 	}), nil
 }

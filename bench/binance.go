@@ -17,8 +17,8 @@ const binanceByHand = "by hand: Binance's exchange"
 
 func binanceContenders() []contender {
 	return []contender{
-		{name: "go-binance", floor: binanceByHand, order: binanceOrders, trades: binanceTrades},
-		{name: binanceByHand, hidden: true, order: binanceBareOrders, trades: binanceBareTrades},
+		{name: "go-binance", floor: binanceByHand, order: binanceOrders},
+		{name: binanceByHand, hidden: true, order: binanceBareOrders},
 	}
 }
 
@@ -34,13 +34,6 @@ func binanceOrders(p place) (task, error) {
 	return untilDone(func(ctx context.Context) (any, error) {
 		return client.NewCreateOrderService().Symbol("BTCUSDT").Side(binance.SideTypeBuy).
 			Type(binance.OrderTypeMarket).Quantity("0.05").Do(ctx)
-	}), nil
-}
-
-func binanceTrades(p place) (task, error) {
-	client := newBinance(p)
-	return untilDone(func(ctx context.Context) (any, error) {
-		return client.NewListTradesService().Symbol("BTCUSDT").Limit(1000).Do(ctx)
 	}), nil
 }
 
@@ -81,21 +74,6 @@ type (
 			TradeID         int64   `json:"tradeId"`
 		} `json:"fills"`
 	}
-	binanceHandTrade struct {
-		Symbol          string  `json:"symbol"`
-		ID              int64   `json:"id"`
-		OrderID         int64   `json:"orderId"`
-		OrderListID     int64   `json:"orderListId"`
-		Price           float64 `json:"price,string"`
-		Qty             float64 `json:"qty,string"`
-		QuoteQty        float64 `json:"quoteQty,string"`
-		Commission      float64 `json:"commission,string"`
-		CommissionAsset string  `json:"commissionAsset"`
-		Time            int64   `json:"time"`
-		IsBuyer         bool    `json:"isBuyer"`
-		IsMaker         bool    `json:"isMaker"`
-		IsBestMatch     bool    `json:"isBestMatch"`
-	}
 )
 
 func binanceBareOrders(p place) (task, error) {
@@ -104,15 +82,5 @@ func binanceBareOrders(p place) (task, error) {
 		body := signed(url.Values{"symbol": {"BTCUSDT"}, "side": {"BUY"}, "type": {"MARKET"}, "quantity": {"0.05"}})
 		var out binanceHandResult
 		return &out, x.by(ctx, []byte(body), &out)
-	}), nil
-}
-
-func binanceBareTrades(p place) (task, error) {
-	client, base := p.httpClient(), p.base+pathBinanceTrades+"?"
-	return untilDone(func(ctx context.Context) (any, error) {
-		x := exchange{client, http.MethodGet, base + signed(url.Values{"symbol": {"BTCUSDT"}, "limit": {"1000"}}), "", binanceHeader}
-		var out []binanceHandTrade
-		err := x.by(ctx, nil, &out)
-		return out, err
 	}), nil
 }

@@ -19,7 +19,7 @@ const (
 // connections; and an order on the paper account, which takes one at a time.
 func clientContenders() []contender {
 	return []contender{
-		{name: nameOwn, floor: byHand, order: clientOrders(false), trades: clientTrades},
+		{name: nameOwn, floor: byHand, order: clientOrders(false)},
 		{name: "this client, under a context that can end", floor: byHand, order: clientOrders(true)},
 		{name: "this client as it comes", floor: byHand, order: clientOrders(false), own: true},
 		{name: "this client, an order on the paper account", floor: bareSandbox, order: clientSandboxOrders, lone: true},
@@ -78,12 +78,4 @@ func clientSandboxOrders(p place) (task, error) {
 	}
 	order := clientOrder()
 	return closing(client, func(ctx context.Context) (any, error) { return client.Sandbox.PlaceOrder(ctx, order) }), nil
-}
-
-func clientTrades(p place) (task, error) {
-	client, err := newClient(p)
-	if err != nil {
-		return task{}, err
-	}
-	return closing(client, func(ctx context.Context) (any, error) { return client.Sandbox.Trades(ctx) }), nil
 }

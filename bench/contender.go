@@ -45,7 +45,7 @@ type contender struct {
 	// own is a contender that brings its own connections.
 	own bool
 
-	order, trades func(place) (task, error) // nil if it has none
+	order func(place) (task, error)
 }
 
 // Names of the contenders that others are measured by, and of the one that this

@@ -15,7 +15,6 @@ import (
 
 	binance "github.com/adshao/go-binance/v2"
 	"github.com/alpacahq/alpaca-trade-api-go/v3/alpaca"
-	"github.com/alpacahq/alpaca-trade-api-go/v3/marketdata"
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 	"github.com/shopspring/decimal"
 	"github.com/stripe/stripe-go/v85"
@@ -64,7 +63,7 @@ func (c contender) kind() string {
 // TestOrders makes one order by everybody, over loopback and without a network,
 // and looks at what was sent, and at what has been made of the answer.
 func TestOrders(t *testing.T) {
-	h := &heard{service: service{answers: answers(3)}}
+	h := &heard{service: service{answers: answers()}}
 	server := httptest.NewServer(h)
 	defer server.Close()
 	transport := newTransport()
@@ -81,7 +80,7 @@ func TestOrders(t *testing.T) {
 			}
 			path, header, body := h.last()
 			checkSent(t, c, path, header, body)
-			without := place{base: "http://127.0.0.1", transport: newCanned(answers(3))}
+			without := place{base: "http://127.0.0.1", transport: newCanned(answers())}
 			if got, want := lookAt(t, once(t, c.order, without)), wantedOrders[c.kind()]; got != want {
 				t.Errorf("without a network: %s, want %s", got, want)
 			}
@@ -205,57 +204,4 @@ func words(values ...any) string {
 		}
 	}
 	return strings.TrimSuffix(fmt.Sprintln(values...), "\n")
-}
-
-// TestTrades reads a list of three by everybody who has one.
-func TestTrades(t *testing.T) {
-	want := map[string]string{
-		byHand:        "3 BTC 64102.5 2.1234 0.03 take_profit",
-		alpacaByHand:  "3 202.02 3 1002 C",
-		binanceByHand: "3 64002.5 0.05 1.28021 28459",
-	}
-	for _, c := range contenders() {
-		if c.trades == nil {
-			continue
-		}
-		t.Run(c.name, func(t *testing.T) {
-			got := lookAtTrades(t, once(t, c.trades, place{base: "http://127.0.0.1", transport: newCanned(answers(3))}))
-			if got != want[c.kind()] {
-				t.Errorf("%s, want %s", got, want[c.kind()])
-			}
-		})
-	}
-}
-
-func lookAtTrades(t *testing.T, answer any) string {
-	t.Helper()
-	switch a := answer.(type) {
-	case []trading.Trade:
-		last := a[len(a)-1]
-		size, _ := last.Size.Get()
-		return words(len(a), last.Symbol, last.ExitPrice, last.GrossPnL, size, last.Cause)
-	case *handTrades[float64]:
-		last := a.Trades[len(a.Trades)-1]
-		return words(len(a.Trades), last.Symbol, last.ExitPrice, last.RealizedPnL, last.Size, last.OrderType)
-	case *handTrades[decimal.Decimal]:
-		last := a.Trades[len(a.Trades)-1]
-		return words(len(a.Trades), last.Symbol, last.ExitPrice, last.RealizedPnL, last.Size, last.OrderType)
-	case []marketdata.Trade:
-		last := a[len(a)-1]
-		return words(len(a), last.Price, last.Size, last.ID, last.Tape)
-	case *alpacaHandTrades:
-		all := a.Trades["AAPL"]
-		last := all[len(all)-1]
-		return words(len(all), last.Price, last.Size, last.ID, last.Tape)
-	case []*binance.TradeV3:
-		last := a[len(a)-1]
-		return words(len(a), decimal.RequireFromString(last.Price), decimal.RequireFromString(last.Quantity),
-			decimal.RequireFromString(last.Commission), last.ID)
-	case []binanceHandTrade:
-		last := a[len(a)-1]
-		return words(len(a), last.Price, last.Qty, last.Commission, last.ID)
-	default:
-		t.Fatalf("an answer of type %T", answer)
-		return ""
-	}
 }

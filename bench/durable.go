@@ -51,7 +51,7 @@ func durable(ctx context.Context, w io.Writer, s settings) error {
 			}
 		}
 	}
-	fmt.Fprintf(w, "\n### (e) The durable journal\n")
+	fmt.Fprintf(w, "\n### (c) The durable journal\n")
 	t := &table{head: []string{"writers", "µs an order", "orders a second", "a sync of the disk µs", "syncs' worth an order", "of one writer", "B", "allocs"}}
 	one := journals[1].done
 	for _, writers := range counts {

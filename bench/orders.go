@@ -36,7 +36,7 @@ func loopback(ctx context.Context, w io.Writer, s settings, base string, gorouti
 
 // unconnected measures orders with the network taken away.
 func unconnected(ctx context.Context, w io.Writer, s settings) error {
-	p := place{base: "http://127.0.0.1", transport: newCanned(answers(0))}
+	p := place{base: "http://127.0.0.1", transport: newCanned(answers())}
 	entrants, closeAll, err := enter(s, p, s.calls(3000), func(c contender) (func(place) (task, error), bool) {
 		return c.order, !c.own
 	})

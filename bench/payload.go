@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -12,15 +11,11 @@ const (
 	pathHealth        = "/v1/health"
 	pathOrder         = "/v1/orders"
 	pathSandboxOrder  = "/v1/sandbox/orders"
-	pathTrades        = "/v1/sandbox/trades"
-	pathMarkets       = "/v1/sandbox/markets"
 	pathLive          = "/v1/accounts/" + account
 	pathLivePositions = "/v1/positions"
 	pathLiveTrades    = "/v1/trades"
 	pathAlpacaOrder   = "/alpaca/v2/orders"
-	pathAlpacaTrades  = "/alpaca/v2/stocks/trades"
 	pathBinanceOrder  = "/binance/api/v3/order"
-	pathBinanceTrades = "/binance/api/v3/myTrades"
 	pathHcloudKey     = "/hcloud/ssh_keys"
 	pathStripe        = "/v1/customers" // it reads its version off the path
 )
@@ -68,13 +63,11 @@ const answerStripe = `{"id":"cus_Bench0001","object":"customer","address":null,"
 	`"rendering_options":null},"livemode":false,"metadata":{},"name":"Bench","next_invoice_sequence":1,"phone":null,` +
 	`"preferred_locales":[],"shipping":null,"tax_exempt":"none","test_clock":null}`
 
-// answers returns what is answered at every path; lists of trades have so many rows.
-func answers(trades int) map[string][]byte {
+// answers returns what is answered at every path.
+func answers() map[string][]byte {
 	return map[string][]byte{
 		pathOrder:        []byte(answerOrder),
 		pathSandboxOrder: []byte(answerSandboxOrder),
-		pathTrades:       tradesJSON(trades),
-		pathMarkets:      marketsJSON(trades),
 		pathLive: []byte(`{"account":{"id":"` + account + `","status":"ACTIVE","phase":1,"balance":100000,"equity":100000,` +
 			`"profitTarget":110000,"dailyLossFloor":95000,"globalLossFloor":90000}}`),
 		pathLive + "/orders": []byte(`{"orders":[],"runs":[]}`),
@@ -82,9 +75,7 @@ func answers(trades int) map[string][]byte {
 		pathLivePositions:    []byte(`{"positions":[]}`),
 		pathLiveTrades:       []byte(`{"trades":[]}`),
 		pathAlpacaOrder:      []byte(answerAlpacaOrder),
-		pathAlpacaTrades:     alpacaTradesJSON(trades),
 		pathBinanceOrder:     []byte(answerBinanceOrder),
-		pathBinanceTrades:    binanceTradesJSON(trades),
 		pathHcloudKey:        []byte(answerHcloudKey),
 		pathStripe:           []byte(answerStripe),
 	}
@@ -97,48 +88,4 @@ func answerAt(answers map[string][]byte, path string) (body []byte, ok bool) {
 	}
 	body, ok = answers[path]
 	return body, ok
-}
-
-// rows joins so many rows.
-func rows(begin string, n int, row func(b *strings.Builder, i int), end string) []byte {
-	var b strings.Builder
-	b.WriteString(begin)
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		row(&b, i)
-	}
-	b.WriteString(end)
-	return []byte(b.String())
-}
-
-func tradesJSON(n int) []byte {
-	return rows(`{"ok":true,"trades":[`, n, func(b *strings.Builder, i int) {
-		fmt.Fprintf(b, `{"symbol":"BTC","side":"long","size":0.0%d,"entryPrice":%d.25,"exitPrice":%d.5,"realizedPnL":%d.1234,"fee":1.%d,`+
-			`"orderType":"take_profit","openedAt":"2026-11-02T10:00:00.000Z","closedAt":"2026-11-02T11:00:00.000Z"}`,
-			i+1, 64000+i%1000, 64100+i%1000, i, i)
-	}, `]}`)
-}
-
-func marketsJSON(n int) []byte {
-	return rows(`{"ok":true,"markets":[`, n, func(b *strings.Builder, i int) {
-		fmt.Fprintf(b, `{"symbol":"M%d","label":"Market %d","category":"crypto","maxLeverage":%d,"markPrice":%d.%d}`,
-			i, i, 1+i%5, 10+i, i%100)
-	}, `]}`)
-}
-
-func alpacaTradesJSON(n int) []byte {
-	return rows(`{"trades":{"AAPL":[`, n, func(b *strings.Builder, i int) {
-		fmt.Fprintf(b, `{"t":"2026-11-02T14:30:00.%09dZ","x":"V","p":%d.%02d,"s":%d,"c":["@","I"],"i":%d,"z":"C"}`,
-			i, 200+i%50, i%100, 1+i%900, 1000+i)
-	}, `]},"next_page_token":null}`)
-}
-
-func binanceTradesJSON(n int) []byte {
-	return rows(`[`, n, func(b *strings.Builder, i int) {
-		fmt.Fprintf(b, `{"symbol":"BTCUSDT","id":%d,"orderId":%d,"orderListId":-1,"price":"%d.50000000","qty":"0.05000000",`+
-			`"quoteQty":"3200.52500000","commission":"1.28021000","commissionAsset":"USDT","time":1793612760000,`+
-			`"isBuyer":true,"isMaker":false,"isBestMatch":true}`, 28457+i, 100234+i, 64000+i%1000)
-	}, `]`)
 }

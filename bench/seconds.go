@@ -56,7 +56,7 @@ func seconds(ctx context.Context, w io.Writer, s settings) error {
 		rows, left = append(rows, dropped...), why
 	}
 
-	fmt.Fprint(w, "\n### (f) What takes seconds\n")
+	fmt.Fprint(w, "\n### (d) What takes seconds\n")
 	results, errs := make([]waited, len(rows)), make([]error, len(rows))
 	var all sync.WaitGroup
 	for i, row := range rows {

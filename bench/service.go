@@ -8,51 +8,19 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 )
 
-// service answers every request with the bytes of its path. While it holds, it
-// leaves them unanswered until it is released.
-type service struct {
-	answers map[string][]byte
-
-	mu   sync.Mutex
-	gate chan struct{} // closed when what is held may go; nil while nothing is held
-	held int
-}
-
-// What the measuring process passes to the service.
-const (
-	pathHold    = "/control/hold"
-	pathHeld    = "/control/held"
-	pathRelease = "/control/release"
-)
+// service answers every request with the bytes of its path.
+type service struct{ answers map[string][]byte }
 
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch r.URL.Path {
-	case pathHold:
-		s.hold()
-		return
-	case pathHeld:
-		s.mu.Lock()
-		held := s.held
-		s.mu.Unlock()
-		_, _ = io.WriteString(w, strconv.Itoa(held))
-		return
-	case pathRelease:
-		s.release()
-		return
-	}
 	body, ok := answerAt(s.answers, r.URL.Path)
 	if !ok {
 		http.Error(w, "no such path: "+r.URL.Path, http.StatusNotFound)
 		return
 	}
 	_, _ = io.Copy(io.Discard, r.Body)
-	if r.URL.Path != pathHealth {
-		s.wait(r.Context())
-	}
 	h := w.Header()
 	h["Content-Type"] = contentJSON
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
@@ -61,41 +29,6 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var contentJSON = []string{"application/json"}
 
-func (s *service) hold() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.gate == nil {
-		s.gate = make(chan struct{})
-	}
-}
-
-func (s *service) release() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.gate != nil {
-		close(s.gate)
-		s.gate = nil
-	}
-}
-
-func (s *service) wait(ctx context.Context) {
-	s.mu.Lock()
-	gate := s.gate
-	if gate == nil {
-		s.mu.Unlock()
-		return
-	}
-	s.held++
-	s.mu.Unlock()
-	select {
-	case <-gate:
-	case <-ctx.Done():
-	}
-	s.mu.Lock()
-	s.held--
-	s.mu.Unlock()
-}
-
 // serve runs the service on loopback and prints its address. It ends when the
 // process that started it closes its input, by going away for instance.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -103,7 +36,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: &service{answers: answers(0)}, ReadHeaderTimeout: time.Minute}
+	server := &http.Server{Handler: &service{answers: answers()}, ReadHeaderTimeout: time.Minute}
 	go func() {
 		_, _ = io.Copy(io.Discard, in)
 		_ = server.Close()

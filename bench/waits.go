@@ -19,7 +19,7 @@ import (
 // waits measures what a user waits for, by the clock on the wall, against the simulator in
 // process: it answers at once, so what is left are the waits that the client chooses.
 func waits(ctx context.Context, w io.Writer, s settings) error {
-	fmt.Fprint(w, "\n### (f) What a user waits for\n")
+	fmt.Fprint(w, "\n### (d) What a user waits for\n")
 	t := &table{head: []string{"until", "of", "median ms", "90 % ms", "99 % ms", "longest ms"}}
 	few, many := s.calls(10), s.calls(1000)
 	rows := []struct {
