@@ -83,13 +83,13 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		limits:      newLimiter(cfg.rateLimits, log),
 	}
 	c.lease.baseURL, c.process = journal.Service(base), uuid.NewString()
-	c.exclusive, c.exclusiveAll, c.sharedIDs = cfg.exclusive, cfg.exclusiveAll, cfg.sharedIDs
+	c.exclusive, c.exclusiveAll = cfg.exclusive, cfg.exclusiveAll
 	c.lease.Leaser, _ = cfg.journal.(journal.Leaser)
-	c.relies = reliance.For(cfg.seen, c.lease.baseURL, cfg.readLag, c.profileIgnored)
+	c.relies = reliance.For(cfg.recovery.Profile, c.lease.baseURL, cfg.recovery.ReadLag, c.profileIgnored)
 	c.life = resolve.NewLife()
 	c.driver = resolve.New(resolve.Config{
 		Host: host{c}, Journal: cfg.journal, BaseURL: c.lease.baseURL, Life: c.life, Baselines: cfg.rateLimits.baselines(),
-		Background: !cfg.withoutBackground, WithoutProbe: cfg.defaults.withoutProbe, WithoutBaseline: cfg.withoutBaseline,
+		Background: !cfg.recovery.WithoutBackground, WithoutProbe: cfg.defaults.withoutProbe, WithoutBaseline: cfg.recovery.WithoutBaseline,
 		Without:     func() ledger.Without { return c.relies.Of(true) },
 		Kind:        func(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) },
 		IsExclusive: func(account string) bool { return c.isExclusive(AccountID(account)) },

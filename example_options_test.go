@@ -49,12 +49,12 @@ func ExampleNew() {
 }
 
 // A key that a secret store rotates is read anew for each attempt.
-func ExampleWithLiveKeyFunc() {
+func ExampleWithKeyFunc() {
 	sim := tradingsim.New()
 	secret := sim.LiveKey()
 	client := open(sim,
-		trading.WithSandboxKeyFunc(func(context.Context) (string, error) { return sim.SandboxKey(), nil }),
-		trading.WithLiveKeyFunc(func(context.Context) (string, error) { return secret, nil }),
+		trading.WithKeyFunc(trading.EnvSandbox, func(context.Context) (string, error) { return sim.SandboxKey(), nil }),
+		trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) { return secret, nil }),
 	)
 	defer client.Close()
 	sim.RevokeKey(secret)
@@ -137,8 +137,10 @@ func ExampleWithResolveTimeout() {
 func ExampleClient_Acknowledge() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	client := open(sim, trading.WithLiveKey(sim.LiveKey()),
-		trading.WithoutBackground(), // nothing is sent that nobody waits for
-		trading.WithoutProbe(),      // and never the write itself
+		trading.WithRecovery(trading.Recovery{
+			WithoutBackground: true, // nothing is sent that nobody waits for
+			WithoutProbe:      true, // and never the write itself
+		}),
 	)
 	defer client.Close()
 	account := client.Live.Account("acc_1")
@@ -162,7 +164,7 @@ func ExampleClient_Acknowledge() {
 // An entry on top of one whose outcome is not known.
 func ExampleAllowPending() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithoutBackground())
+	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 	defer client.Close()
 	account := client.Live.Account("acc_1")
 	sim.Fault("POST /orders", tradingsim.DropResponse())
@@ -195,26 +197,12 @@ func ExampleWithIdempotencyKey() {
 	// 1 executed
 }
 
-// The program has used the key before it had a journal: the first use wins.
-func ExampleWithSharedIdempotencyKey() {
+// The program has used the key before it had a journal, or another one has: the first use wins.
+func ExampleShared() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	for range 2 {
 		client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithJournal(journal.NewMemory()))
-		if _, err := client.Live.Account("acc_1").PlaceOrder(ctx, order, trading.WithSharedIdempotencyKey("entry-7")); err != nil {
-			log.Fatal(err)
-		}
-		_ = client.Close()
-	}
-	fmt.Println(len(sim.Ledger()), "executed")
-	// Output: 1 executed
-}
-
-// Programs that share ids on purpose: the first one wins, and the other gets its answer.
-func ExampleWithSharedOrderIDs() {
-	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	for range 2 {
-		client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithSharedOrderIDs())
-		if _, err := client.Live.Account("acc_1").PlaceOrder(ctx, order, trading.WithClientOrderID("desk: buy at the open of 2026-11-20")); err != nil {
+		if _, err := client.Live.Account("acc_1").PlaceOrder(ctx, order, trading.WithIdempotencyKey("entry-7", trading.Shared())); err != nil {
 			log.Fatal(err)
 		}
 		_ = client.Close()
@@ -307,9 +295,9 @@ func ExampleClient_Resume() {
 }
 
 // The first entry of a bot without a journal else waits for 5 seconds.
-func ExampleWithoutBaseline() {
+func ExampleWithRecovery() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithExclusiveAccounts("acc_1"), trading.WithoutBaseline())
+	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithExclusiveAccounts("acc_1"), trading.WithRecovery(trading.Recovery{WithoutBaseline: true}))
 	defer client.Close()
 	began := time.Now()
 	_, err := client.Live.Account("acc_1").PlaceOrder(ctx, order)
@@ -319,14 +307,14 @@ func ExampleWithoutBaseline() {
 
 // What the service was seen not to do, the client does without: here it runs an order again that comes
 // again under its key, so an entry is sent once.
-func ExampleWithProfile() {
+func ExampleWithRecovery_profile() {
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	seen := &profile.Profile{ // yours: profile.Load("service.json")
 		Version: profile.Version, BaseURL: sim.URL(), MeasuredAt: time.Now(), By: trading.Version,
 		Results: []profile.Result{{Experiment: "A1e", Environment: profile.Live, Verdict: profile.Other, N: 8, CountOther: 8}},
 	}
 	// README
-	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithProfile(seen))
+	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithRecovery(trading.Recovery{Profile: seen}))
 	defer client.Close()
 	sim.Fault("POST /orders", tradingsim.DropRequest())
 	var sent trading.Meta
@@ -336,9 +324,9 @@ func ExampleWithProfile() {
 }
 
 // Reads of a service behind a slow cache.
-func ExampleWithReadLag() {
+func ExampleWithRecovery_readLag() {
 	sim := tradingsim.New(tradingsim.WithLag(20 * time.Second))
-	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithReadLag(40*time.Second))
+	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithRecovery(trading.Recovery{ReadLag: 40 * time.Second}))
 	defer client.Close()
 	_, err := client.Live.Account("acc_1").State(ctx)
 	fmt.Println(err)

@@ -230,7 +230,7 @@ func ExampleSandbox_Reset() {
 func ExampleClient_Do() {
 	client, sim := simulated()
 	received := []byte(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.0500,"leverage":2}`) // of another program
-	meta, err := client.Do(ctx, trading.OpOrder, trading.Raw{Body: received}, trading.WithAge(40*time.Millisecond))
+	meta, err := client.Do(ctx, trading.OpOrder, trading.Raw{Body: received, Age: 40 * time.Millisecond})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -31,7 +31,7 @@ type Write struct {
 
 // Guard is asked before every send of a write by its call. An error holds the write back:
 // nothing is sent, and the caller gets a [GuardError] that wraps it. It is not asked when
-// the client resolves a write in doubt, which it let pass: [WithoutProbe] holds that back.
+// the client resolves a write in doubt, which it let pass: [Recovery.WithoutProbe] holds that back.
 type Guard func(ctx context.Context, w Write) error
 
 // guardAccount refuses entries on an account whose status, as last seen, takes

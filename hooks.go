@@ -37,7 +37,7 @@ type Hooks struct {
 	// [WithExclusiveAccounts]. It is not taken for exclusive any longer, until
 	// [Client.DeclareExclusive].
 	NotExclusive func(account AccountID, sign string)
-	// ProfileIgnored is called once if the profile of [WithProfile] does not count, by [New], or
+	// ProfileIgnored is called once if the profile of [Recovery] does not count, by [New], or
 	// no longer.
 	ProfileIgnored func(why error)
 }

@@ -36,12 +36,17 @@ type keySource struct {
 	since  time.Time // the caller's word that the key was not used before
 }
 
-// ClientOrderIDOption says more of a client order id.
-type ClientOrderIDOption func(*keySource)
+// UseOption says who may have used a client order id or an idempotency key before.
+type UseOption func(*keySource)
+
+// Shared says that another program, or this one without its journal, may have used the id, or the
+// key in the last 24 hours. Then the journal does not prove that it is new, and a refusal does not prove
+// that nothing was executed under it.
+func Shared() UseOption { return func(k *keySource) { k.shared = true } }
 
 // Since says that nobody used the id before t: not this program, not an earlier run of
 // it, and no other program. It is for a program that cannot know that by itself, since it
-// has no durable journal or shares its ids ([WithSharedOrderIDs]). Then the account can
+// has no durable journal or shares its ids ([Shared]). Then the account can
 // prove that the order was not executed. A refusal still proves nothing: it can be of
 // another use of the id after t. A program whose journal knows all uses leaves Since out,
 // but for one whose journal is held under a lease, whose ids carry a time, such as that of
@@ -51,7 +56,7 @@ type ClientOrderIDOption func(*keySource)
 //
 // t is by this machine's clock, as it runs now: the client finds out what it was by the
 // service's. So a time that was kept from before that clock was set has to be earlier.
-func Since(t time.Time) ClientOrderIDOption { return func(k *keySource) { k.since = t } }
+func Since(t time.Time) UseOption { return func(k *keySource) { k.since = t } }
 
 // name is what a journal finds a named write by. Each part is preceded by its
 // length, so that no two lists of parts run together.

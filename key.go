@@ -23,7 +23,6 @@ type decisions struct {
 	intents      atomic.Uint64 // counts its writes
 	exclusive    []AccountID
 	exclusiveAll bool
-	sharedIDs    bool
 }
 
 // decision is what a write begins with.
@@ -113,7 +112,7 @@ func (d *decisions) takeName(ctx context.Context, r *request, w *resolve.Write, 
 // on it is complete, and has every use of an id that is no older.
 func (d *decisions) firstUseKnown(of *keySource) bool {
 	switch {
-	case !d.driver.Durable() || d.sharedIDs || of.shared:
+	case !d.driver.Durable() || of.shared:
 		return false
 	case d.lease.Leaser == nil:
 		return of.since.IsZero()

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/ledger/reliance"
 	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/journal"
@@ -48,27 +47,22 @@ func (o sharedOption) applyCall(c *callOptions) error { return o(c) }
 
 // config is what the options of New come to.
 type config struct {
-	sandboxKeys     keyring
-	liveKeys        keyring
-	transport       http.RoundTripper
-	logger          *slog.Logger
-	application     string
-	gate            HealthGate
-	guards          []Guard
-	maxSlippagePct  Opt[decimal.Decimal]
-	journal         journal.Store
-	rateLimits      RateLimits
-	hooks           hooks
-	exclusive       []AccountID
-	exclusiveAll    bool
-	withoutBaseline bool
-	seen            *reliance.Source
-	readLag         time.Duration
-	sharedIDs       bool
-	plaintextHTTP   bool
-	// withoutBackground: nothing is found out unless somebody waits.
-	withoutBackground bool
-	defaults          callOptions
+	sandboxKeys    keyring
+	liveKeys       keyring
+	transport      http.RoundTripper
+	logger         *slog.Logger
+	application    string
+	gate           HealthGate
+	guards         []Guard
+	maxSlippagePct Opt[decimal.Decimal]
+	journal        journal.Store
+	rateLimits     RateLimits
+	hooks          hooks
+	exclusive      []AccountID
+	exclusiveAll   bool
+	recovery       Recovery
+	plaintextHTTP  bool
+	defaults       callOptions
 }
 
 // scrubber returns one that knows the keys that were given.
@@ -190,18 +184,21 @@ func WithLiveKey(key string) Option {
 	return option(invalidFor("WithLiveKey", checkKey(EnvLive, key)), func(c *config) { c.liveKeys = keyring{given: newAPIKey(key)} })
 }
 
-// WithSandboxKeyFunc asks for the sandbox key at each attempt, so that it can be
+// WithKeyFunc asks for the key of an environment at each attempt, so that it can be
 // rotated while the program runs. fetch is called by many goroutines, often, and
-// should not block; its error ends the call before anything is sent.
-func WithSandboxKeyFunc(fetch func(context.Context) (string, error)) Option {
-	return option(refusedIf(fetch == nil, "WithSandboxKeyFunc", "the function is nil"), func(c *config) { c.sandboxKeys = keyring{fetch: fetch} })
-}
-
-// WithLiveKeyFunc asks for the live key at each attempt, as [WithSandboxKeyFunc].
-// Idempotency keys belong to the account holder: a resend under a rotated API key
-// is still covered.
-func WithLiveKeyFunc(fetch func(context.Context) (string, error)) Option {
-	return option(refusedIf(fetch == nil, "WithLiveKeyFunc", "the function is nil"), func(c *config) { c.liveKeys = keyring{fetch: fetch} })
+// should not block; its error ends the call before anything is sent. Idempotency keys
+// belong to the account holder: a resend under a rotated API key is still covered.
+func WithKeyFunc(env Environment, fetch func(context.Context) (string, error)) Option {
+	return option(cmp.Or(
+		refusedIf(env != EnvSandbox && env != EnvLive, "WithKeyFunc", "environment is %q: it must be sandbox or live", env),
+		refusedIf(fetch == nil, "WithKeyFunc", "the function is nil"),
+	), func(c *config) {
+		if env == EnvLive {
+			c.liveKeys = keyring{fetch: fetch}
+		} else {
+			c.sandboxKeys = keyring{fetch: fetch}
+		}
+	})
 }
 
 // WithTransport sends through rt instead of the client's own connections. It
@@ -281,50 +278,72 @@ func WithExclusiveAccounts(ids ...AccountID) Option {
 	})
 }
 
-// WithoutBaseline sends the first entry on an account of [WithExclusiveAccounts] at once. It
-// else waits until 5 seconds after the client's start, or after the last of its own writes, for
-// a look at the account, unless its journal is new or has rested for 20 seconds, or it has less
-// time. What is lost before the first baseline stays unknown.
-func WithoutBaseline() Option { return option(nil, func(c *config) { c.withoutBaseline = true }) }
-
-// WithoutProbe never sends a write again to get its stored answer. That repeat, the probe,
-// is the only request that the client sends by itself and that can place an order. It
-// takes two or three accidents, which docs/outcomes.md describes. Without the probe more
-// outcomes take half an hour, or stay unknown. The journal keeps what a call was given.
-func WithoutProbe() SharedOption {
-	return shared(nil, func(o *callOptions) { o.withoutProbe = true })
+// Recovery is how the client finds out what became of a write. Its zero value is the default.
+type Recovery struct {
+	// Profile has the client do without what the service was seen not to do, by package observe:
+	// docs/service-reference.md says of each assumption what falls where it does not hold. A profile only takes
+	// away: the question for a stored answer, fences, baselines by answers, accounting, a second send of an
+	// entry, the use of a health of unknown age. It changes no request, and nothing that an exit may. One that is
+	// older than 30 days, of another base URL, or of another holder than [Client.Me] says, does not count, which
+	// the log and [Hooks.ProfileIgnored] say.
+	Profile *profile.Profile
+	// ReadLag says that a read may show what was up to so long before a write that was answered: 5 seconds
+	// if 0, and at least, and 10 minutes at the most. Whoever is asked whether a lost write ran waits as
+	// long between two looks.
+	ReadLag time.Duration
+	// WithoutProbe never sends a write again to get its stored answer. That repeat, the probe,
+	// is the only request that the client sends by itself and that can place an order. It
+	// takes two or three accidents, which docs/outcomes.md describes. Without the probe more
+	// outcomes take half an hour, or stay unknown. The journal keeps what a call was given.
+	WithoutProbe bool
+	// WithoutBackground resolves writes of unknown outcome only while somebody waits: the
+	// call itself, [Client.Resolve] or [Client.Recover]. Then Recover resolves one write
+	// after another.
+	WithoutBackground bool
+	// WithoutBaseline sends the first entry on an account of [WithExclusiveAccounts] at once. It
+	// else waits until 5 seconds after the client's start, or after the last of its own writes, for
+	// a look at the account, unless its journal is new or has rested for 20 seconds, or it has less
+	// time. What is lost before the first baseline stays unknown.
+	WithoutBaseline bool
 }
 
-// WithProfile does without what the service was seen not to do, by package observe: docs/service-reference.md says
-// of each assumption what falls where it does not hold. A profile only takes away: the question for a
-// stored answer, fences, baselines by answers, accounting, a second send of an entry, the use of a health
-// of unknown age. It changes no request, and nothing that an exit may. One that is older than 30 days, of
-// another base URL, or of another holder than [Client.Me] says, does not count, which the log and
-// [Hooks.ProfileIgnored] say.
-func WithProfile(p *profile.Profile) Option {
-	if p == nil {
-		return option(invalid("WithProfile", "the profile is nil"), nil)
+type recoveryOption Recovery
+
+// WithRecovery configures how the client finds out what became of a write; fields left zero stay
+// as they were. For one call, or those of a handle, only WithoutProbe can be set.
+func WithRecovery(r Recovery) SharedOption { return recoveryOption(r) }
+
+func (o recoveryOption) wrong() error {
+	if o.Profile != nil {
+		if err := o.Profile.Validate(); err != nil {
+			return invalidFor("WithRecovery", err)
+		}
 	}
-	return option(invalidFor("WithProfile", p.Validate()), func(c *config) { c.seen = reliance.By(p) })
+	return refusedIf(o.ReadLag != 0 && (o.ReadLag < ledger.Lag || o.ReadLag > ledger.Window), "WithRecovery",
+		"ReadLag is %s: it must be between %s and %s", o.ReadLag, ledger.Lag, ledger.Window)
 }
 
-// WithReadLag says that a read may show what was up to d before a write that was answered: 5 seconds
-// unless set, and at least, and 10 minutes at the most. Whoever is asked whether a lost write ran waits
-// as long between two looks.
-func WithReadLag(d time.Duration) Option {
-	return option(refusedIf(d < ledger.Lag || d > ledger.Window, "WithReadLag", "it is %s: it must be between %s and %s", d, ledger.Lag, ledger.Window),
-		func(c *config) { c.readLag = d })
+func (o recoveryOption) applyClient(c *config) error {
+	if err := o.wrong(); err != nil {
+		return err
+	}
+	r := &c.recovery
+	r.Profile, r.ReadLag = cmp.Or(o.Profile, r.Profile), cmp.Or(o.ReadLag, r.ReadLag)
+	r.WithoutBackground, r.WithoutBaseline = r.WithoutBackground || o.WithoutBackground, r.WithoutBaseline || o.WithoutBaseline
+	c.defaults.withoutProbe = c.defaults.withoutProbe || o.WithoutProbe
+	return nil
 }
 
-// WithoutBackground resolves writes of unknown outcome only while somebody waits: the
-// call itself, [Client.Resolve] or [Client.Recover]. Then Recover resolves one write
-// after another.
-func WithoutBackground() Option { return option(nil, func(c *config) { c.withoutBackground = true }) }
-
-// WithSharedOrderIDs says that other programs, with journals of their own, place
-// orders under the same client order ids. Then the journal does not prove that an id
-// is new.
-func WithSharedOrderIDs() Option { return option(nil, func(c *config) { c.sharedIDs = true }) }
+func (o recoveryOption) applyCall(c *callOptions) error {
+	if err := o.wrong(); err != nil {
+		return err
+	}
+	if o != (recoveryOption{WithoutProbe: o.WithoutProbe}) {
+		return invalid("WithRecovery", "a call has more than WithoutProbe: the rest must be set by New")
+	}
+	c.withoutProbe = c.withoutProbe || o.WithoutProbe
+	return nil
+}
 
 // WithMaxSlippagePct is sent with every market order that names none of its own:
 // percent, 0.1 to 30, one decimal place. The service's own default, 8, is wide.
@@ -366,7 +385,7 @@ func WithAttemptTimeout(d time.Duration) SharedOption {
 // WithSendTTL bounds how long after the call began a write may still be sent, waits
 // included: a decision taken at one price must not go out at another. 10 seconds for
 // entries and 2 minutes for exits unless set; 0 sends once, within the time of one
-// attempt, and implies [WithoutProbe]; 12 minutes is the most. It is judged once the
+// attempt, and implies [Recovery.WithoutProbe]; 12 minutes is the most. It is judged once the
 // connection is there, by the wall clock too: a suspended machine sends nothing old.
 func WithSendTTL(d time.Duration) SharedOption {
 	return shared(refusedIf(d < 0 || d > maxTTL, "WithSendTTL", "it is %s: it must be between 0 and %s", d, maxTTL),
@@ -378,12 +397,6 @@ func WithSendTTL(d time.Duration) SharedOption {
 // [Unknown] at once. The client then resolves the write in the background.
 func WithResolveTimeout(d time.Duration) SharedOption {
 	return shared(refusedIf(d < 0, "WithResolveTimeout", "it is %s: it must not be negative", d), func(c *callOptions) { c.resolveTimeout = Some(d) })
-}
-
-// WithAge says how long ago the decision was taken, where the call does not begin with it: a
-// request that waited in a queue. The time in which it may be sent is that much shorter.
-func WithAge(d time.Duration) CallOption {
-	return callOption(shared(refusedIf(d < 0, "WithAge", "it is %s: it must not be negative", d), func(c *callOptions) { c.age = d }))
 }
 
 // WithTag names the decision behind a call in logs and guards. It is never sent.
@@ -438,7 +451,7 @@ func ResponseInto(m *Meta) CallOption {
 // [NotApplied] if its answer is lost; the next take places it again.
 //
 // The paper account executes a repeated order again, so an id is refused there.
-func WithClientOrderID(id string, more ...ClientOrderIDOption) CallOption {
+func WithClientOrderID(id string, more ...UseOption) CallOption {
 	return callOption(func(c *callOptions) error {
 		if id == "" {
 			return invalid("WithClientOrderID", "the id is empty: it must name one decision")
@@ -458,25 +471,20 @@ func WithClientOrderID(id string, more ...ClientOrderIDOption) CallOption {
 // never replaces it, not even where a refusal is stored under it. The key is of this
 // operation, account and request: any other one under it is refused. The sandbox has
 // no idempotency, and is not sent any.
-func WithIdempotencyKey(k Key) CallOption {
+func WithIdempotencyKey(k Key, more ...UseOption) CallOption {
 	return callOption(func(c *callOptions) error {
 		wrong := invalidFor("WithIdempotencyKey", local(EnvLive, check.IdempotencyKey(string(k))))
 		if wrong == nil && c.key.id != "" {
 			wrong = invalid("WithIdempotencyKey", "the call has WithClientOrderID too: it must have a key or an id")
 		}
 		c.key = keySource{given: k}
+		for _, option := range more {
+			option(&c.key)
+		}
+		if wrong == nil && !c.key.since.IsZero() {
+			wrong = invalid("WithIdempotencyKey", "it has Since, which must be of a client order id")
+		}
 		return wrong
-	})
-}
-
-// WithSharedIdempotencyKey is [WithIdempotencyKey] of a key that somebody else, or this program
-// without its journal, may have used in the last 24 hours. Then a refusal does not prove that nothing
-// was executed under it.
-func WithSharedIdempotencyKey(k Key) CallOption {
-	return callOption(func(c *callOptions) error {
-		err := WithIdempotencyKey(k).applyCall(c)
-		c.key.shared = true
-		return err
 	})
 }
 

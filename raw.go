@@ -24,6 +24,9 @@ type Raw struct {
 	// that the contract does not have, and a number that is a text are refused before anything
 	// is sent, so that what guards judge is what the service executes.
 	Body []byte
+	// Age is how long ago the decision of a write was taken, where the call does not begin with it: it waited in
+	// a queue. The time in which it may be sent is that much shorter.
+	Age time.Duration
 	// Ignored names further members that the body may have.
 	Ignored []string
 }
@@ -49,7 +52,10 @@ func (c *Client) Do(ctx context.Context, op Operation, r Raw, opts ...CallOption
 	if fault != nil {
 		return meta, c.caller().begin(ctx, e, d.opts).refused(local(e.env, fault))
 	}
-	d.opts = append(d.opts, callOption(func(c *callOptions) error { c.body = r.Body; return nil }))
+	d.opts = append(d.opts, callOption(func(c *callOptions) error {
+		c.body, c.age = r.Body, r.Age
+		return refusedIf(r.Age < 0, "Raw", "Age is %s: it must not be negative", r.Age)
+	}))
 	d.body, d.account = body, c.Live.Account(AccountID(body.Text("accountId")))
 	return meta, d.write(op)
 }

@@ -90,7 +90,7 @@ func (s *setup) start() {
 func (s *setup) client(opts ...trading.Option) (client *trading.Client, done func()) {
 	log, err := journal.Open(s.o.Journal)
 	require.NoError(s.t, err)
-	client = tradingtest.Client(s.t, s.sim, append(opts, trading.WithJournal(log), trading.WithoutBackground())...)
+	client = tradingtest.Client(s.t, s.sim, append(opts, trading.WithJournal(log), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))...)
 	return client, func() { _ = client.Close(); require.NoError(s.t, log.Close()) }
 }
 

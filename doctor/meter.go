@@ -153,7 +153,7 @@ func newMeter(o Options) (*meter, *trading.Client, error) {
 	}
 	opts := []trading.Option{
 		trading.WithTransport(m), trading.WithRetry(trading.Retry{Attempts: 1, PriceAttempts: 1}),
-		trading.WithApplication("trading-doctor", trading.Version), trading.WithoutBackground(),
+		trading.WithApplication("trading-doctor", trading.Version), trading.WithRecovery(trading.Recovery{WithoutBackground: true}),
 		trading.WithAttemptTimeout(o.AttemptTimeout),
 	}
 	if sendable(o.SandboxKey.Value, sandboxPrefix) {

@@ -40,7 +40,7 @@ func TestAPendingEntryIsWaitedFor(t *testing.T) {
 		"not halted":         {nil, func(rig) flatten.Options { return flatten.Options{} }},
 		"urgent":             {nil, func(r rig) flatten.Options { return flatten.Options{Halt: r.Client, Urgent: true} }},
 		"its market":         {nil, func(r rig) flatten.Options { return flatten.Options{Symbols: []string{"BTC"}} }},
-		"without background": {[]trading.Option{trading.WithoutBackground()}, func(r rig) flatten.Options { return flatten.Options{Halt: r.Client} }},
+		"without background": {[]trading.Option{trading.WithRecovery(trading.Recovery{WithoutBackground: true})}, func(r rig) flatten.Options { return flatten.Options{Halt: r.Client} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestAnEntryThatStaysPendingIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, nil, trading.WithoutProbe())
+				r := newRig(t, nil, trading.WithRecovery(trading.Recovery{WithoutProbe: true}))
 				unknown := r.late(order(trading.Long, "0.05", "BTC"), trading.WithResolveTimeout(0))
 				report, err := r.flatten(row.within, flatten.Options{Halt: r.Client})
 				require.ErrorIs(t, err, flatten.ErrNotFlat)

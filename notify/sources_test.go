@@ -66,7 +66,7 @@ func TestHaltsAreSaid(t *testing.T) {
 func TestAPendingWriteIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		c := tradingtest.Client(t, sim, trading.WithJournal(journal.NewMemory()), trading.WithoutBackground())
+		c := tradingtest.Client(t, sim, trading.WithJournal(journal.NewMemory()), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		r := &receiver{}
 		n := open(t, r)
 		end := watch(t, n, c)

@@ -204,7 +204,7 @@ func TestNothingIsSentBesideAPendingWrite(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "bot.journal")
 		log, err := journal.Open(path)
 		require.NoError(t, err)
-		client := tradingtest.Client(t, s.sim, trading.WithJournal(log), trading.WithoutBackground())
+		client := tradingtest.Client(t, s.sim, trading.WithJournal(log), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		s.sim.Fault("POST /orders", tradingsim.DropResponse())
 		_, err = client.Live.Account("acc_1").PlaceOrder(t.Context(), trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2")}, trading.WithSendTTL(0), trading.WithResolveTimeout(0))
 		require.Error(t, err)

@@ -103,7 +103,7 @@ func TestAdopt(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.sim.Fault("POST /orders", tradingsim.DropRequest())
 		writes := journal.NewMemory()
-		first := connect(t, r.sim, trading.WithJournal(writes), trading.WithResolveTimeout(0), trading.WithSendTTL(0), trading.WithoutBackground())
+		first := connect(t, r.sim, trading.WithJournal(writes), trading.WithResolveTimeout(0), trading.WithSendTTL(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		_, err := first.Live.Account(acc).PlaceOrder(t.Context(), order(trading.Long, "4", "BTC"))
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 		left, err := first.Pending(t.Context())

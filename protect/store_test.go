@@ -316,7 +316,7 @@ func TestWhatWasInDoubtSurvivesAKill(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		writes := journal.NewMemory()
 		carry := func() {
-			r.bot = r.carry(trading.WithJournal(writes), trading.WithResolveTimeout(0), trading.WithSendTTL(0), trading.WithoutBackground(),
+			r.bot = r.carry(trading.WithJournal(writes), trading.WithResolveTimeout(0), trading.WithSendTTL(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}),
 				trading.WithHealthGate(trading.HealthGate{Off: true}))
 			r.acc = r.bot.Live.Account(acc)
 		}

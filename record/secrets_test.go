@@ -89,7 +89,7 @@ func TestTrap_T88_NoKeyInARecord(t *testing.T) {
 				trading.WithSandboxKey(taintSandbox), trading.WithLiveKey(taintLive), trading.WithTransport(echo),
 				trading.WithHooks(a.Hooks()), trading.WithHooks(flight.Hooks()), trading.WithGuard(a.Guard()),
 				trading.WithHealthGate(trading.HealthGate{Off: true}), trading.WithRetry(trading.Retry{Attempts: 1}),
-				trading.WithTag("bot of "+taintLive), trading.WithResolveTimeout(0), trading.WithoutBackground(),
+				trading.WithTag("bot of "+taintLive), trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}),
 			)
 			require.NoError(t, err)
 			account := client.Live.Account("acc_1")

@@ -216,15 +216,17 @@ func (s *Server) carry(ctx context.Context, q *request, w *write, p peer) (answe
 		}
 	}
 	a := &attended{Context: counted(ctx), op: q.op, write: w, gone: p.gone}
-	opts := []trading.CallOption{trading.WithTag(w.tag()), trading.WithAge(p.age())}
+	opts := []trading.CallOption{trading.WithTag(w.tag())}
 	if q.keyed {
-		key := trading.WithIdempotencyKey
+		var used []trading.UseOption
 		if q.shared {
-			key = trading.WithSharedIdempotencyKey
+			used = append(used, trading.Shared())
 		}
-		opts = append(opts, key(s.keyOf(q.bot.Name, q.key)))
+		opts = append(opts, trading.WithIdempotencyKey(s.keyOf(q.bot.Name, q.key), used...))
 	}
-	meta, err := s.client.Do(a, q.op, trading.Raw{Account: trading.AccountID(q.rawAccount()), Body: q.body, Ignored: s.config.UnknownMembers}, opts...)
+	meta, err := s.client.Do(a, q.op, trading.Raw{
+		Account: trading.AccountID(q.rawAccount()), Body: q.body, Age: p.age(), Ignored: s.config.UnknownMembers,
+	}, opts...)
 	intent = meta.Intent
 	if entry && q.env == live {
 		s.noteGuard(trading.AccountID(q.account), err)

@@ -29,7 +29,7 @@ func written(t *testing.T) (r *rig, path string, pending trading.IntentID) {
 		path, pending = r.pendingJournal(dir)
 		log, err := journal.Open(path)
 		require.NoError(t, err)
-		client := tradingtest.Client(t, r.sim, trading.WithJournal(log), trading.WithoutBackground())
+		client := tradingtest.Client(t, r.sim, trading.WithJournal(log), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		_, err = client.Live.Account("acc_1").PlaceOrder(t.Context(), trading.Order{
 			Symbol: "ETH", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
 		}, trading.WithClientOrderID("red \x1b[31m"))

@@ -27,7 +27,7 @@ func TestRepairsOfAFleet(t *testing.T) {
 	store, err := postgres.Open(t.Context(), at, postgres.Options{Name: "one", BaseURL: r.sim.URL(), Accounts: []string{"acc_1"}, Lease: time.Second})
 	require.NoError(t, err)
 	client, err := trading.New(r.sim.URL(), trading.WithLiveKey(r.sim.LiveKey()), trading.WithTransport(r.sim.Transport()),
-		trading.WithJournal(store), trading.WithResolveTimeout(0), trading.WithoutBackground())
+		trading.WithJournal(store), trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 	require.NoError(t, err)
 	ids := map[string]string{}
 	for _, symbol := range []string{"BTC", "ETH"} {

@@ -42,7 +42,7 @@ func TestAFleet(t *testing.T) {
 	require.NoError(t, err)
 	defer two.Close()
 	client, err := trading.New(r.sim.URL(), trading.WithLiveKey(r.sim.LiveKey()), trading.WithTransport(r.sim.Transport()),
-		trading.WithJournal(one), trading.WithResolveTimeout(0), trading.WithoutBackground())
+		trading.WithJournal(one), trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 	require.NoError(t, err)
 	r.sim.Fault("POST /orders", tradingsim.DropResponse())
 	buy := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.05"), Leverage: trading.Dec("2")}

@@ -288,11 +288,11 @@ func (a *agent) connect(c *mcp.Config) (closes func() error, err error) {
 			return nil, err
 		}
 		c.Locks = ""
-		c.Client, err = trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()), trading.WithTransport(sim.Transport()), trading.WithJournal(journal.NewMemory()), trading.WithoutProbe())
+		c.Client, err = trading.New(sim.URL(), trading.WithSandboxKey(sim.SandboxKey()), trading.WithTransport(sim.Transport()), trading.WithJournal(journal.NewMemory()), trading.WithRecovery(trading.Recovery{WithoutProbe: true}))
 		c.BaseURL = sim.URL()
 		return func() error { return errors.Join(closed(c.Client), sim.Close(), os.RemoveAll(c.Dir)) }, err
 	}
-	more := []trading.Option{trading.WithoutProbe()}
+	more := []trading.Option{trading.WithRecovery(trading.Recovery{WithoutProbe: true})}
 	if a.cmd.Flags().Changed("key-file") {
 		rotated, err := a.service.RotatedKeys()
 		if err != nil {

@@ -185,7 +185,7 @@ func (r *resolver) run(ctx context.Context, ids []string) (err error) {
 			r.service.Env = w.Environment
 		}
 	}
-	session, err := k.connect(ctx, r.service, trading.WithoutBackground())
+	session, err := k.connect(ctx, r.service, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 	if err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func acknowledge(ctx context.Context, k *kept, w *trading.JournaledWrite, found,
 		return err
 	}
 	defer func() { err = errors.Join(err, closes()) }()
-	client, err := trading.New(w.BaseURL, trading.WithJournal(store), trading.WithPlaintextHTTP(), trading.WithoutBackground())
+	client, err := trading.New(w.BaseURL, trading.WithJournal(store), trading.WithPlaintextHTTP(), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 	if err != nil {
 		return err
 	}

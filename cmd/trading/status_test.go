@@ -34,7 +34,7 @@ func (r *rig) pendingJournal(dir string) (path string, id trading.IntentID) {
 	path = filepath.Join(dir, "bot.journal")
 	log, err := journal.Open(path)
 	require.NoError(r.t, err)
-	client := tradingtest.Client(r.t, r.sim, trading.WithJournal(log), trading.WithoutBackground())
+	client := tradingtest.Client(r.t, r.sim, trading.WithJournal(log), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 	r.sim.Fault("POST /orders", tradingsim.DropResponse())
 	_, err = client.Live.Account("acc_1").PlaceOrder(r.t.Context(), trading.Order{
 		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),

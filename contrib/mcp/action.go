@@ -130,7 +130,7 @@ type answer struct {
 // send sends it once, under the name of its ticket, and without the question that could place it
 // later.
 func (a *action) send(ctx context.Context, c *trading.Client, ticket string) (*answer, error) {
-	opts := []trading.CallOption{trading.WithTag(ticket), trading.WithoutProbe()}
+	opts := []trading.CallOption{trading.WithTag(ticket), trading.WithRecovery(trading.Recovery{WithoutProbe: true})}
 	if a.Account == "" {
 		return a.sendPaper(ctx, c.Sandbox, opts)
 	}

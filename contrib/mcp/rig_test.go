@@ -69,7 +69,7 @@ func (r *rig) start() {
 	var err error
 	r.writes, err = journal.Open(filepath.Join(r.config.Dir, "journal"), journal.WithLockTimeout(0))
 	require.NoError(r, err)
-	r.client, err = trading.New(r.sim.URL(), append(r.keys, trading.WithTransport(r.sim.Transport()), trading.WithJournal(r.writes), trading.WithoutProbe())...)
+	r.client, err = trading.New(r.sim.URL(), append(r.keys, trading.WithTransport(r.sim.Transport()), trading.WithJournal(r.writes), trading.WithRecovery(trading.Recovery{WithoutProbe: true}))...)
 	require.NoError(r, err)
 	r.config.Client = r.client
 	r.engine, err = New(r.config)

@@ -285,7 +285,7 @@ func TestTrap_T88_NoKeyIsInATrace(t *testing.T) {
 			w := watch(t, Config{Account: true}, "https://api.test/v1",
 				trading.WithSandboxKey(taintSandbox), trading.WithLiveKey(taintLive), trading.WithTransport(e),
 				trading.WithHealthGate(trading.HealthGate{Off: true}), trading.WithRetry(trading.Retry{Attempts: 1}),
-				trading.WithTag("bot of "+taintLive), trading.WithResolveTimeout(0), trading.WithoutBackground())
+				trading.WithTag("bot of "+taintLive), trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 			ctx, account := t.Context(), w.Live.Account("acc_1")
 			_, _ = account.PlaceOrder(ctx, buy())
 			_, _ = account.Positions(ctx)

@@ -52,7 +52,7 @@ func TestTheStateOfABot(t *testing.T) {
 		measured, err := Journal(config, lease)
 		require.NoError(t, err)
 		client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()),
-			trading.WithJournal(measured), trading.WithResolveTimeout(0), trading.WithoutBackground())
+			trading.WithJournal(measured), trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		require.NoError(t, err)
 		defer client.Close()
 		watcher, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithSandboxKey(sim.SandboxKey()), trading.WithTransport(sim.Transport()))

@@ -40,7 +40,7 @@ func newFileBot(t *testing.T) *fileBot {
 func (b *fileBot) client(store journal.Store) *trading.Client {
 	b.t.Helper()
 	client, err := trading.New(b.sim.URL(), trading.WithLiveKey(b.sim.LiveKey()), trading.WithTransport(b.sim.Transport()),
-		trading.WithJournal(store), trading.WithResolveTimeout(0), trading.WithoutBackground(), trading.WithRetry(trading.Retry{Attempts: 1}))
+		trading.WithJournal(store), trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}), trading.WithRetry(trading.Retry{Attempts: 1}))
 	require.NoError(b.t, err)
 	return client
 }

@@ -67,7 +67,7 @@ func TestARestart(t *testing.T) {
 		order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2")}
 
 		// One attempt, and no time to find out: as if killed before the reply.
-		first, writes := start(trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithResolveTimeout(0), trading.WithoutBackground())
+		first, writes := start(trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		sim.Fault("POST /orders", tradingsim.DropResponse())
 		_, err := first.Live.Account("acc_1").PlaceOrder(t.Context(), order)
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))

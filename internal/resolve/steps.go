@@ -449,8 +449,8 @@ func (w *Write) found() string {
 
 // What an account shows decides nothing where its lists, or rows, are not as accounting needs them.
 const (
-	noAccounting accounting.Reason = "the lists of trades are not relied on: see WithProfile"
-	noApplied    accounting.Reason = "it seems to have run, and the rows of the account are not relied on for that: see WithProfile"
+	noAccounting accounting.Reason = "the lists of trades are not relied on: see Recovery.Profile"
+	noApplied    accounting.Reason = "it seems to have run, and the rows of the account are not relied on for that: see Recovery.Profile"
 )
 
 // decide judges a write by equal looks. again means that there was another before.

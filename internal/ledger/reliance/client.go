@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/profile"
 )
 
 // Withdrawn is what a client does not rely on. The zero value relies on all that the contract says.
@@ -17,36 +18,27 @@ type Withdrawn struct {
 	AgeUnknown bool
 }
 
-// Source is what was seen of a service, as [By] makes it of a profile. A program that gives no profile
-// links nothing of it.
-type Source struct {
-	by     Withdrawn
-	counts func(service string, now time.Time) error
-	stale  func(now time.Time) error
-	of     func(holder string) bool
-}
-
 // Client is what one client does not rely on, as long as what was seen counts. It is safe for
 // concurrent use.
 type Client struct {
-	source     *Source // nil without one
+	seen       *profile.Profile // nil without one
 	by, always Withdrawn
-	over       atomic.Bool // the source counts no longer
+	over       atomic.Bool // the profile counts no longer
 	once       sync.Once
 	say        func(why error)
 }
 
 // For is what a client of a service does not rely on: what was seen, nil for nothing, and that reads are
-// behind by no more than lag, if it is longer than usual. say is called once, if the source does not
+// behind by no more than lag, if it is longer than usual. say is called once, if the profile does not
 // count, or no longer.
-func For(s *Source, service string, lag time.Duration, say func(why error)) *Client {
-	c := &Client{source: s, say: say, always: Withdrawn{Without: ledger.Without{Lag: lag}}}
-	if s == nil {
+func For(seen *profile.Profile, service string, lag time.Duration, say func(why error)) *Client {
+	c := &Client{seen: seen, say: say, always: Withdrawn{Without: ledger.Without{Lag: lag}}}
+	if seen == nil {
 		return c
 	}
-	c.by = s.by
+	c.by = withdrawnBy(seen)
 	c.by.Without = c.by.And(c.always.Without)
-	if why := s.counts(service, time.Now()); why != nil {
+	if why := counts(seen, service, time.Now()); why != nil {
 		c.drop(why)
 	}
 	return c
@@ -54,10 +46,10 @@ func For(s *Source, service string, lag time.Duration, say func(why error)) *Cli
 
 // Now is what is not relied on at the moment.
 func (c *Client) Now() *Withdrawn {
-	if c.source == nil || c.over.Load() {
+	if c.seen == nil || c.over.Load() {
 		return &c.always
 	}
-	if why := c.source.stale(time.Now()); why != nil {
+	if why := c.seen.Stale(time.Now()); why != nil {
 		c.drop(why)
 		return &c.always
 	}
@@ -74,7 +66,7 @@ func (c *Client) Of(live bool) ledger.Without {
 
 // HolderIs takes in whose API keys the client has.
 func (c *Client) HolderIs(id string) {
-	if c.source != nil && !c.source.of(id) {
+	if p := c.seen; p != nil && p.Holder != "" && p.Holder != profile.Token("holder", id) {
 		c.drop(errors.New("the profile is of another holder's API keys"))
 	}
 }

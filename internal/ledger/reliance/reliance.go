@@ -70,17 +70,6 @@ func lags(w *Withdrawn, _ profile.Verdict, m *profile.Measured) {
 	w.Lag = max(w.Lag, 2*seen)
 }
 
-// By is what a profile withdraws, of what was seen on live accounts. What is unseen withdraws
-// nothing.
-func By(p *profile.Profile) *Source {
-	return &Source{
-		by:     withdrawnBy(p),
-		counts: func(service string, now time.Time) error { return counts(p, service, now) },
-		stale:  p.Stale,
-		of:     func(holder string) bool { return p.Holder == "" || p.Holder == profile.Token("holder", holder) },
-	}
-}
-
 func withdrawnBy(p *profile.Profile) (w Withdrawn) {
 	for i := range Rows {
 		row := &Rows[i]

@@ -22,7 +22,7 @@ func was(experiment string, v profile.Verdict) *profile.Profile {
 }
 
 func withdrawn(experiment string, v profile.Verdict) Withdrawn {
-	return *For(By(was(experiment, v)), here, 0, nil).Now()
+	return *For(was(experiment, v), here, 0, nil).Now()
 }
 
 // Each assumption that falls withdraws what its row says, and nothing else; one that holds, or that nobody
@@ -59,9 +59,9 @@ func TestAnswersAreKeptForLess(t *testing.T) {
 	} {
 		p := was("A4", profile.Other)
 		p.Measured.KeptFor = profile.Duration(kept)
-		assert.Equal(t, want, For(By(p), here, 0, nil).Now().Without, "%s", kept)
+		assert.Equal(t, want, For(p, here, 0, nil).Now().Without, "%s", kept)
 		p.Results[0].Verdict = profile.Mixed
-		assert.Equal(t, ledger.Without{Fence: true, Probe: true}, For(By(p), here, 0, nil).Now().Without, "who answers is not known")
+		assert.Equal(t, ledger.Without{Fence: true, Probe: true}, For(p, here, 0, nil).Now().Without, "who answers is not known")
 	}
 }
 
@@ -88,7 +88,7 @@ func TestCounts(t *testing.T) {
 					c.change(p)
 				}
 				said := 0
-				client := For(By(p), c.at, time.Minute, func(error) { said++ })
+				client := For(p, c.at, time.Minute, func(error) { said++ })
 				if c.then != nil {
 					c.then(client)
 				}

@@ -20,7 +20,7 @@ func TestClientOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 		store := journal.NewMemory()
-		first := tradingtest.Client(t, sim, trading.WithJournal(store), trading.WithoutBackground())
+		first := tradingtest.Client(t, sim, trading.WithJournal(store), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		order := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2")}
 		none, err := first.ClientOrder(t.Context(), "acc_1", trading.OpOrder, "a")
 		require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestClientOrder(t *testing.T) {
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
 		time.Sleep(time.Second)
 		_ = first.Close() // it reports what is pending
-		second := tradingtest.Client(t, sim, trading.WithJournal(store), trading.WithoutBackground())
+		second := tradingtest.Client(t, sim, trading.WithJournal(store), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		sent := len(sim.Requests())
 		a, err := second.ClientOrder(t.Context(), "acc_1", trading.OpOrder, "a")
 		require.NoError(t, err)

@@ -91,7 +91,7 @@ func mistakes(t *testing.T) []errorRow {
 	_, missingKey := keyless.Sandbox.State(t.Context())
 	_, missingLiveKey := keyless.Live.Accounts(t.Context())
 	require.NoError(t, keyless.Close())
-	sealed, err := trading.New(rig.BaseURL, trading.WithTransport(rig.NewScript(t)), trading.WithLiveKeyFunc(func(context.Context) (string, error) { return "", errors.New("vault is sealed") }))
+	sealed, err := trading.New(rig.BaseURL, trading.WithTransport(rig.NewScript(t)), trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) { return "", errors.New("vault is sealed") }))
 	require.NoError(t, err)
 	_, function := sealed.Live.Accounts(t.Context())
 	require.NoError(t, sealed.Close())
@@ -99,6 +99,7 @@ func mistakes(t *testing.T) []errorRow {
 	_, plain := trading.New("http://10.0.0.7/v1", trading.WithPlaintextHTTP(), trading.WithLiveKey("pk_live_0123456789"))
 	_, noOp := client.Do(t.Context(), "PUT /orders", trading.Raw{})
 	_, odd := client.Do(t.Context(), trading.OpOrder, trading.Raw{Body: []byte(`{"orderType":"Market"}`)})
+	_, tooYoung := client.Do(t.Context(), trading.OpSandboxReset, trading.Raw{Age: -1})
 	var none context.Context
 	_, noContext := client.Sandbox.State(none)
 	return []errorRow{
@@ -131,6 +132,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"symbol", "", paperTPSL("", trading.TPSL{StopLoss: trading.Clear})},
 		{"op", `"PUT /orders"`, noOp},
 		{"orderType", `"Market"`, odd},
+		{"Raw", "Age is -1ns", tooYoung},
 		{"WithClientOrderID", "paper", named},
 		{"symbol", "", symbol},
 		{"symbol", "", unpriced},
@@ -152,6 +154,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"sizeSkew", "e60000000", trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 2, SizeSkew: trading.Some(decimal.New(1, 60000000))}.Check(good)},
 		{"slippageBps", "e99", trading.Swarm{Orders: 1, SlippageBps: trading.Some(decimal.New(1, 99999))}.Check(good)},
 		{"aggression", "high", trading.Swarm{Orders: 1, Aggression: trading.Some(json.RawMessage("high"))}.Check(good)},
+		{"WithIdempotencyKey", "Since", call(trading.WithIdempotencyKey("k", trading.Since(time.Now())))},
 		{"WithIdempotencyKey", "0 characters", call(trading.WithIdempotencyKey(""))},
 		{"WithIdempotencyKey", "256 characters", call(trading.WithIdempotencyKey(trading.Key(strings.Repeat("k", 256))))},
 		{"WithIdempotencyKey", "visible ASCII", call(trading.WithIdempotencyKey("a b"))},
@@ -180,15 +183,15 @@ func mistakes(t *testing.T) []errorRow {
 		{"TRADING_BASE_URL", "", func() error { t.Setenv("TRADING_BASE_URL", ""); _, err := trading.FromEnv(); return err }()},
 		{"opts", "nil", made(nil)},
 		{"opts", "nil", call(nil)},
-		{"WithProfile", "nil", made(trading.WithProfile(nil))},
-		{"WithProfile", "version is 0", made(trading.WithProfile(&profile.Profile{}))},
-		{"WithReadLag", "it is 1s: it must be between 5s and 10m0s", made(trading.WithReadLag(time.Second))},
+		{"WithRecovery", "version is 0", made(trading.WithRecovery(trading.Recovery{Profile: &profile.Profile{}}))},
+		{"WithRecovery", "ReadLag is 1s: it must be between 5s and 10m0s", made(trading.WithRecovery(trading.Recovery{ReadLag: time.Second}))},
+		{"WithRecovery", "WithoutProbe", call(trading.WithRecovery(trading.Recovery{WithoutBackground: true}))},
 		{"WithSandboxKey", "empty", made(trading.WithSandboxKey(""))},
 		{"WithSandboxKey", "pk_live_", made(trading.WithSandboxKey("pk_live_x"))},
 		{"WithLiveKey", "must begin with pk_live_", made(trading.WithLiveKey("x"))},
 		{"WithLiveKey", "position 9", made(trading.WithLiveKey("pk_live_a\nb"))},
-		{"WithSandboxKeyFunc", "nil", made(trading.WithSandboxKeyFunc(nil))},
-		{"WithLiveKeyFunc", "nil", made(trading.WithLiveKeyFunc(nil))},
+		{"WithKeyFunc", "nil", made(trading.WithKeyFunc(trading.EnvLive, nil))},
+		{"WithKeyFunc", "must be sandbox or live", made(trading.WithKeyFunc("", func(context.Context) (string, error) { return "", nil }))},
 		{"WithTransport", "nil", made(trading.WithTransport(nil))},
 		{"WithApplication", "64", made(trading.WithApplication("a b", "1"))},
 		{"WithApplication", "API key", made(trading.WithSandboxKey("pk_test_secretsecret"), trading.WithApplication("pk.test", "secretsecret"))},

@@ -92,7 +92,7 @@ func TestRotatedKeys(t *testing.T) {
 		script := rig.NewScript(t,
 			rig.Answered(500, rig.RefusalBody(trading.CodeInternalError)), trades,
 			rig.Answered(401, rig.RefusalBody(trading.CodeRevokedAPIKey)), trades)
-		client := rig.ScriptedClient(t, script, trading.WithSandboxKeyFunc(func(context.Context) (string, error) {
+		client := rig.ScriptedClient(t, script, trading.WithKeyFunc(trading.EnvSandbox, func(context.Context) (string, error) {
 			asked++
 			return key.Load().(string), nil
 		}))
@@ -135,7 +135,7 @@ func TestAKeyThatCannotBeHad(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := rig.ScriptedClient(t, rig.NewScript(t), trading.WithHealthGate(trading.HealthGate{Off: true}),
-				trading.WithSandboxKeyFunc(func(context.Context) (string, error) { return row.key, row.err }))
+				trading.WithKeyFunc(trading.EnvSandbox, func(context.Context) (string, error) { return row.key, row.err }))
 			_, err := client.Sandbox.PlaceOrder(context.Background(), rig.Buy("0.01"))
 			require.ErrorIs(t, err, row.is)
 			assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
@@ -150,7 +150,7 @@ func TestPlaintextHTTPWithAKeyThatIsAskedFor(t *testing.T) {
 	sent := &headers{next: sim.Transport()}
 	key := sim.LiveKey()
 	client, err := trading.New("http://simulator:8080/v1", trading.WithPlaintextHTTP(), trading.WithTransport(sent),
-		trading.WithLiveKeyFunc(func(context.Context) (string, error) { return key, nil }))
+		trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) { return key, nil }))
 	require.NoError(t, err)
 	defer client.Close()
 	_, err = client.Live.Account("acc_1").State(t.Context())

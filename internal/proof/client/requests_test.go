@@ -411,12 +411,14 @@ func TestDoKnowsAnExit(t *testing.T) {
 // A decision that waited elsewhere has less time.
 func TestAnOldDecisionIsNotSent(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithAge(11*time.Second))
-		require.ErrorIs(r.T, err, trading.ErrExpired)
+		ask := func(age time.Duration) error {
+			_, err := r.Do(r.T.Context(), trading.OpOrder, trading.Raw{Body: []byte(rawBuy), Age: age})
+			return err
+		}
+		require.ErrorIs(r.T, ask(11*time.Second), trading.ErrExpired)
 		assert.Zero(r.T, r.Sent(trading.OpOrder))
-		r.Open(rig.Buy("0.05"), trading.WithAge(9*time.Second))
-		_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithAge(-1))
-		require.ErrorContains(r.T, err, "must not be negative")
+		require.NoError(r.T, ask(9*time.Second))
+		require.ErrorContains(r.T, ask(-1), "must not be negative")
 	})
 }
 

@@ -52,7 +52,7 @@ func TestTheKeyBeforeARotationIsNotPrinted(t *testing.T) {
 		script := rig.NewScript(t,
 			rig.Answered(200, `{"ok":true,"trades":[]}`),
 			rig.Answered(502, "<html>"+rig.SandboxKey+" was seen before "+"</html>"))
-		client := rig.ScriptedClient(t, script, trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithSandboxKeyFunc(func(context.Context) (string, error) {
+		client := rig.ScriptedClient(t, script, trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithKeyFunc(trading.EnvSandbox, func(context.Context) (string, error) {
 			return key.Load().(string), nil
 		}))
 		_, err := client.Sandbox.Trades(context.Background())

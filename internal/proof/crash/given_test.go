@@ -72,8 +72,8 @@ func (w *world) theGivenUp() trading.Order {
 
 const idOfGivenUp = "given up "
 
-func givenUpID(n int) trading.CallOption {
-	return trading.WithClientOrderID(fmt.Sprint(idOfGivenUp, n))
+func (w *world) givenUpID(n int) trading.CallOption {
+	return trading.WithClientOrderID(fmt.Sprint(idOfGivenUp, n), w.used()...)
 }
 
 func isGivenUp(in *written) bool { return strings.HasPrefix(in.ClientOrderID, idOfGivenUp) }
@@ -95,7 +95,7 @@ func (p *program) givesUp() {
 		}
 	}
 	for i := range w.givenUp.faults {
-		_, _ = a.PlaceOrder(p.ctx, w.theGivenUp(), givenUpID(i), trading.WithSendTTL(0), trading.WithResolveTimeout(0), trading.AllowPending())
+		_, _ = a.PlaceOrder(p.ctx, w.theGivenUp(), w.givenUpID(i), trading.WithSendTTL(0), trading.WithResolveTimeout(0), trading.AllowPending())
 	}
 	for range 100 {
 		pending, _ := p.client.Pending(p.ctx)
@@ -130,6 +130,6 @@ func (p *program) takesAgain() {
 		if p.isDead() {
 			return
 		}
-		_, _ = p.client.Live.Account(account).PlaceOrder(p.ctx, w.theGivenUp(), givenUpID(i), trading.WithResolveTimeout(0), trading.AllowPending())
+		_, _ = p.client.Live.Account(account).PlaceOrder(p.ctx, w.theGivenUp(), w.givenUpID(i), trading.WithResolveTimeout(0), trading.AllowPending())
 	}
 }

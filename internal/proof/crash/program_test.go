@@ -29,9 +29,6 @@ func (p *process) start(d *disk) *program {
 	if w.exclusive {
 		opts = append(opts, trading.WithExclusiveAccounts())
 	}
-	if w.kind == twoFiles {
-		opts = append(opts, trading.WithSharedOrderIDs())
-	}
 	if w.ttl >= 0 {
 		opts = append(opts, trading.WithSendTTL(w.ttl))
 	}
@@ -42,7 +39,7 @@ func (p *process) start(d *disk) *program {
 		opts = append(opts, trading.WithRateLimits(w.limits))
 	}
 	if w.givenUp.cold {
-		opts = append(opts, trading.WithoutBaseline())
+		opts = append(opts, trading.WithRecovery(trading.Recovery{WithoutBaseline: true}))
 	}
 	if w.guard > 0 || w.refuses > 0 {
 		opts = append(opts, trading.WithGuard(w.asks))

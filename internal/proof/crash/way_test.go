@@ -288,15 +288,24 @@ func (w *world) asks(ctx context.Context, _ trading.Write) error {
 
 // theOne is the id of the named decision.
 func (w *world) theOne() trading.CallOption {
-	if !w.since {
-		return trading.WithClientOrderID("the one")
+	used := w.used()
+	if w.since {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.sinceAt.IsZero() {
+			w.sinceAt = time.Now()
+		}
+		used = append(used, trading.Since(w.sinceAt))
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sinceAt.IsZero() {
-		w.sinceAt = time.Now()
+	return trading.WithClientOrderID("the one", used...)
+}
+
+// used says who may have used an id.
+func (w *world) used() []trading.UseOption {
+	if w.kind == twoFiles {
+		return []trading.UseOption{trading.Shared()}
 	}
-	return trading.WithClientOrderID("the one", trading.Since(w.sinceAt))
+	return nil
 }
 
 // paces places own orders before the write, one after the other.

@@ -66,7 +66,7 @@ func TestEdgeC6_AQuietJournal(t *testing.T) {
 			next := func() (rig.Rig, func()) {
 				file, err := journal.Open(path)
 				require.NoError(t, err)
-				r := rig.Join(r.T, r.Sim, trading.WithJournal(file), rig.Sole, trading.WithoutProbe())
+				r := rig.Join(r.T, r.Sim, trading.WithJournal(file), rig.Sole, trading.WithRecovery(trading.Recovery{WithoutProbe: true}))
 				return r, func() {
 					require.NoError(t, r.Close())
 					require.NoError(t, file.Close())

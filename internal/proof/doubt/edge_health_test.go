@@ -62,7 +62,7 @@ func TestEdge14_AProbeHasTheHealthRead(t *testing.T) {
 // While a pending order holds the entries of its market back, they have the health read all
 // the same: else nothing would.
 func TestEdge14_AnEntryThatIsRefusedHasTheHealthRead(t *testing.T) {
-	rig.LiveTest(t, nil, []trading.Option{trading.WithoutBackground()}, func(r rig.Rig) {
+	rig.LiveTest(t, nil, []trading.Option{trading.WithRecovery(trading.Recovery{WithoutBackground: true})}, func(r rig.Rig) {
 		_ = r.LeaveBehind()
 		time.Sleep(time.Minute)
 		asked := r.Sent(trading.OpHealth)

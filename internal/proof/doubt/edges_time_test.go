@@ -43,7 +43,7 @@ func TestEdge02_TheFirstRequestIsAClose(t *testing.T) {
 		r := rig.Join(t, sim, trading.WithJournal(d.Open()))
 		r.Open(rig.Buy("0.1"))
 		time.Sleep(time.Hour)
-		r = r.Restart(d, trading.WithoutBackground())
+		r = r.Restart(d, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		_ = r.CloseLost()
 		r = r.Restart(d)
 		assert.NotEqual(t, trading.NotApplied, r.Recovered())
@@ -54,7 +54,7 @@ func TestEdge02_TheFirstRequestIsAClose(t *testing.T) {
 // D 3: a time of the bot's is compared with the service's as what it was for that.
 func TestEdge03_SinceByTheBotsClock(t *testing.T) {
 	skewed(t, func(t *testing.T, sim *tradingsim.Sim, d *rig.Disk) {
-		r := rig.Join(t, sim, trading.WithJournal(d.Open()), trading.WithoutBackground())
+		r := rig.Join(t, sim, trading.WithJournal(d.Open()), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		r.Open(rig.Buy("0.1"))
 		time.Sleep(time.Hour)
 		_ = r.CloseLost(trading.WithClientOrderID("1", trading.Since(time.Now())))
@@ -70,7 +70,7 @@ func TestEdge07_AnotherBaseURLAnHourAhead(t *testing.T) {
 		sim, other, d := tradingsim.New(), tradingsim.New(tradingsim.WithSkew(time.Hour)), rig.NewDisk()
 		j := d.Open()
 		at := func(sim *tradingsim.Sim, base string) rig.Rig {
-			client, err := trading.New(base, trading.WithJournal(j), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()), trading.WithoutBackground())
+			client, err := trading.New(base, trading.WithJournal(j), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 			require.NoError(t, err)
 			t.Cleanup(func() { rig.CloseClient(t, client) })
 			return rig.Rig{Client: client, T: t, Sim: sim}
@@ -131,7 +131,7 @@ func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sim, d := tradingsim.New(), rig.NewDisk()
 				old := dateShifted{sim.Transport(), -time.Hour, page.age, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, page.path) }}
-				r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, trading.WithTransport(old), trading.WithoutBackground())
+				r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, trading.WithTransport(old), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 				require.NoError(t, page.read(r))
 				_ = r.Lost(tradingsim.Hang(2*time.Minute), rig.Buy("0.05"))
 				rig.CloseClient(t, r.Client)
@@ -155,7 +155,7 @@ func TestEdge31_DatesApartFromTrades(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						sim, d := tradingsim.New(), rig.NewDisk()
 						apart := trading.WithTransport(dateShifted{sim.Transport(), by, "", func(*http.Request) bool { return true }})
-						r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, apart, trading.WithoutBackground())
+						r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, apart, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 						r.ReadAll()
 						if learnt {
 							r.Open(rig.Buy("0.05"))
@@ -252,7 +252,7 @@ func TestEdge37_AnAccountThatIsDeclaredLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 				d := rig.NewDisk()
-				r = r.Restart(d, append(declared[0], trading.WithoutBackground())...)
+				r = r.Restart(d, append(declared[0], trading.WithRecovery(trading.Recovery{WithoutBackground: true}))...)
 				r.ReadAll()
 				r.ReadAll()
 				_ = r.Lost(tradingsim.Crash(), rig.Buy("0.05"))

@@ -25,7 +25,7 @@ func TestFound01_GivenUpBeforeARestart(t *testing.T) {
 			_ = r.Doubtful(tradingsim.Crash(), rig.Buy("0.05"), trading.AllowPending())
 			return func() {}
 		}},
-		"without a baseline": {[]trading.Option{trading.WithoutBaseline()}, func(rig.Rig) func() { return func() {} }},
+		"without a baseline": {[]trading.Option{trading.WithRecovery(trading.Recovery{WithoutBaseline: true})}, func(rig.Rig) func() { return func() {} }},
 		"beside a resting limit": {nil, func(r rig.Rig) func() {
 			r.ReadAll()
 			o := rig.Buy("0.05")

@@ -153,19 +153,18 @@ func TestEdge06_AGivenKeyOnAnotherRoute(t *testing.T) {
 func TestADeadKeyIsAskedAgainAfterADay(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		d, other := rig.NewDisk(), rig.NewDisk()
-		shared := trading.WithSharedOrderIDs()
-		r = r.Restart(d, shared)
+		r = r.Restart(d)
 		r.Sim.Fault("POST /orders", tradingsim.DropRequest())
-		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout, trading.WithSendTTL(0))
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.SharedBreakout, trading.WithSendTTL(0))
 		write := (*trading.WriteError)(nil)
 		require.ErrorAs(r.T, err, &write)
 		if write.Outcome == trading.Unknown {
 			require.NoError(r.T, r.Acknowledge(r.T.Context(), write.Intent, trading.NotApplied, "nothing there"))
 		}
 		time.Sleep(25 * time.Hour)
-		rig.Join(r.T, r.Sim, shared, trading.WithJournal(other.Open())).Open(rig.Buy("0.05"), rig.Breakout)
+		rig.Join(r.T, r.Sim, trading.WithJournal(other.Open())).Open(rig.Buy("0.05"), rig.SharedBreakout)
 		time.Sleep(time.Hour)
-		assert.True(r.T, r.Open(rig.Buy("0.05"), rig.Breakout).Meta.Replayed)
+		assert.True(r.T, r.Open(rig.Buy("0.05"), rig.SharedBreakout).Meta.Replayed)
 		assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
 	})
 }
@@ -196,29 +195,26 @@ func TestEdge30_TheOrdersOwnTraceIsNotKnown(t *testing.T) {
 			return err
 		}},
 	} {
-		for how, row := range map[string]struct {
-			by   trading.CallOption
-			opts []trading.Option
-		}{
-			"a time before it": {trading.WithClientOrderID("1", trading.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))), nil},
-			"shared ids":       {rig.Breakout, []trading.Option{trading.WithSharedOrderIDs()}},
-			"a given key":      {trading.WithIdempotencyKey("mine"), []trading.Option{trading.WithSharedOrderIDs()}},
+		for how, by := range map[string]trading.CallOption{
+			"a time before it": trading.WithClientOrderID("1", trading.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))),
+			"shared ids":       rig.SharedBreakout,
+			"a given key":      trading.WithIdempotencyKey("mine", trading.Shared()),
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-					first := r.Restart(rig.NewDisk(), append(row.opts, trading.WithoutBackground())...)
+					first := r.Restart(rig.NewDisk(), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 					first.Sim.Fault(string(place.op), tradingsim.CrashAfter())
 					once := []trading.CallOption{trading.WithSendTTL(0), trading.WithResolveTimeout(0)}
 					account := first.Account(once...)
-					require.Equal(r.T, trading.Unknown, trading.OutcomeOf(place.place(r.T.Context(), account, row.by)))
+					require.Equal(r.T, trading.Unknown, trading.OutcomeOf(place.place(r.T.Context(), account, by)))
 					require.Equal(r.T, 1, first.Ran(place.op))
 					rig.CloseClient(r.T, first.Client)
 
-					second := rig.Join(r.T, r.Sim, append(row.opts, trading.WithJournal(rig.NewDisk().Open()), rig.Sole)...)
+					second := rig.Join(r.T, r.Sim, trading.WithJournal(rig.NewDisk().Open()), rig.Sole)
 					second.ReadAll()
 					second.ReadAll()
 					for range 3 {
-						err := place.place(r.T.Context(), second.Account(trading.WithResolveTimeout(time.Hour)), row.by)
+						err := place.place(r.T.Context(), second.Account(trading.WithResolveTimeout(time.Hour)), by)
 						assert.NotEqual(r.T, trading.NotApplied, trading.OutcomeOf(err), "%v", err)
 						time.Sleep(time.Minute)
 					}

@@ -74,7 +74,7 @@ func TestEdge28_TheLogNamesTheWrite(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		var logged bytes.Buffer
 		d := rig.NewDisk()
-		r = r.Restart(d, trading.WithLogger(slog.New(slog.NewTextHandler(&logged, nil))), trading.WithoutBackground())
+		r = r.Restart(d, trading.WithLogger(slog.New(slog.NewTextHandler(&logged, nil))), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		lost := r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05"))
 		write := (*trading.WriteError)(nil)
 		require.ErrorAs(r.T, lost, &write)
@@ -118,16 +118,16 @@ func TestEdge24_TheReasonAfterARestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 				d := rig.NewDisk()
-				opts := []trading.Option{trading.WithoutProbe()}
+				opts := []trading.Option{trading.WithRecovery(trading.Recovery{WithoutProbe: true})}
 				if row.waits == 0 {
-					opts = append(opts, trading.WithoutBackground()) // or it may have been asked about by then
+					opts = append(opts, trading.WithRecovery(trading.Recovery{WithoutBackground: true})) // or it may have been asked about by then
 				}
 				r = r.Restart(d, opts...)
 				_ = r.Doubtful(tradingsim.DropResponse(), rig.Buy("0.05"))
 				time.Sleep(row.waits)
 				before, err := r.Pending(r.T.Context())
 				require.NoError(r.T, err)
-				r = r.Restart(d, trading.WithoutBackground())
+				r = r.Restart(d, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 				after, err := r.Pending(r.T.Context())
 				require.NoError(r.T, err)
 				require.Len(r.T, after, 1)

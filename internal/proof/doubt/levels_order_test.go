@@ -239,7 +239,7 @@ func TestLevelsHideNoOrder(t *testing.T) {
 		} {
 			t.Run(name+", "+want.String(), func(t *testing.T) {
 				rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-					r = r.Restart(rig.NewDisk(), trading.WithExclusiveAccounts("acc_1"), trading.WithoutProbe())
+					r = r.Restart(rig.NewDisk(), trading.WithExclusiveAccounts("acc_1"), trading.WithRecovery(trading.Recovery{WithoutProbe: true}))
 					time.Sleep(10 * time.Second)
 					r.Open(rig.Buy("0.1"))
 					time.Sleep(10 * time.Second)

@@ -253,8 +253,8 @@ func TestSinceBeginsInDoubt(t *testing.T) {
 // With other programs' journals in play, one's own does not prove that an id is new.
 func TestSharedOrderIDsBeginInDoubt(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		r = r.Restart(rig.NewDisk(), trading.WithSharedOrderIDs())
-		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), rig.Breakout)
+		r = r.Restart(rig.NewDisk())
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), rig.SharedBreakout)
 		require.ErrorIs(r.T, err, trading.CodeMinNotional)
 		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
 	})

@@ -77,7 +77,7 @@ func TestTheBaselineOfAnotherAccountHolder(t *testing.T) {
 	const anAccountForEachKey = 30 // as two holders have them
 	key := func(context.Context) (string, error) { return "", nil }
 	rig.LiveTest(t, []tradingsim.Option{tradingsim.WithInterpretation(anAccountForEachKey)},
-		[]trading.Option{trading.WithExclusiveAccounts(), trading.WithSandboxKeyFunc(func(ctx context.Context) (string, error) { return key(ctx) })},
+		[]trading.Option{trading.WithExclusiveAccounts(), trading.WithKeyFunc(trading.EnvSandbox, func(ctx context.Context) (string, error) { return key(ctx) })},
 		func(r rig.Rig) {
 			use := func(k string) { key = func(context.Context) (string, error) { return k, nil } }
 			use(r.Sim.SandboxKey())

@@ -16,9 +16,9 @@ import (
 // what it is told by: without that an order that ran is not known to have run.
 func TestTrap_T19_Baselines(t *testing.T) {
 	for _, known := range []bool{true, false} {
-		opts := []trading.Option{rig.Sole, trading.WithoutProbe()}
+		opts := []trading.Option{rig.Sole, trading.WithRecovery(trading.Recovery{WithoutProbe: true})}
 		if !known {
-			opts = append(opts, trading.WithoutBaseline())
+			opts = append(opts, trading.WithRecovery(trading.Recovery{WithoutBaseline: true}))
 		}
 		rig.LiveTest(t, nil, opts, func(r rig.Rig) {
 			r.Sim.Trade("acc_1", "long", "0.1", "BTC")

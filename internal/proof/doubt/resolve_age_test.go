@@ -39,7 +39,7 @@ func TestTheAgeOfARunsFirstWrite(t *testing.T) {
 				r = r.Restart(d)
 				r.Open(rig.Buy("0.1"))
 				time.Sleep(time.Minute)
-				r = r.Restart(d, trading.WithoutBackground())
+				r = r.Restart(d, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 				before := r.Ran(row.op)
 				r.Sim.Fault(string(row.op), tradingsim.Together(tradingsim.Delay(time.Second), tradingsim.DropResponse()))
 				r.Sim.Fault(string(trading.OpTrades), tradingsim.Delay(time.Second/2)) // so it is there before the answer, and not before the send

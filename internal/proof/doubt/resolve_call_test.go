@@ -154,7 +154,7 @@ func TestTheBytesGoOnce(t *testing.T) {
 		call trading.CallOption
 	}{
 		"a send TTL of 0":   {rig.Sole, trading.WithSendTTL(0)},
-		"without the probe": {trading.WithoutProbe(), rig.Once},
+		"without the probe": {trading.WithRecovery(trading.Recovery{WithoutProbe: true}), rig.Once},
 	} {
 		rig.LiveTest(t, nil, []trading.Option{rig.Sole, row.of}, func(r rig.Rig) {
 			r.ReadAll()
@@ -173,7 +173,7 @@ func TestTheBytesGoOnce(t *testing.T) {
 
 // Without a background nothing is found out unless somebody waits.
 func TestWithoutBackground(t *testing.T) {
-	rig.LiveTest(t, nil, []trading.Option{trading.WithoutBackground()}, func(r rig.Rig) {
+	rig.LiveTest(t, nil, []trading.Option{trading.WithRecovery(trading.Recovery{WithoutBackground: true})}, func(r rig.Rig) {
 		lost := r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05"))
 		before := len(r.Sim.Requests())
 		time.Sleep(time.Hour)

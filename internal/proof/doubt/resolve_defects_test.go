@@ -21,19 +21,18 @@ import (
 func TestABaselineYoungerThanTheKeyProvesNoAbsence(t *testing.T) {
 	for _, journaled := range []bool{true, false} {
 		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-			shared := trading.WithSharedOrderIDs()
-			first := r.Restart(rig.NewDisk(), shared, trading.WithoutBackground())
-			_ = first.Doubtful(tradingsim.CrashAfter(), rig.Buy("0.05"), rig.Breakout)
+			first := r.Restart(rig.NewDisk(), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
+			_ = first.Doubtful(tradingsim.CrashAfter(), rig.Buy("0.05"), rig.SharedBreakout)
 			require.Equal(r.T, 1, first.Ran(trading.OpOrder))
 			rig.CloseClient(r.T, first.Client)
 
-			second := rig.Join(r.T, r.Sim, shared)
+			second := rig.Join(r.T, r.Sim)
 			if journaled {
-				second = second.Restart(rig.NewDisk(), shared)
+				second = second.Restart(rig.NewDisk())
 			}
 			for range 3 {
 				second.ReadAll()
-				_, err := second.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout)
+				_, err := second.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.SharedBreakout)
 				assert.NotEqual(r.T, trading.NotApplied, trading.OutcomeOf(err), "%v", err)
 				time.Sleep(time.Minute)
 			}
@@ -244,9 +243,9 @@ func TestTwoProgramsPlaceOneNamedOrder(t *testing.T) {
 				r.Sim.Fault("POST /orders", fault)
 				told := make(chan trading.Outcome, 2)
 				for range 2 {
-					program := rig.Join(r.T, r.Sim, trading.WithJournal(rig.NewDisk().Open()), trading.WithSharedOrderIDs())
+					program := rig.Join(r.T, r.Sim, trading.WithJournal(rig.NewDisk().Open()))
 					go func() {
-						_, err := program.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout)
+						_, err := program.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.SharedBreakout)
 						told <- trading.OutcomeOf(err)
 					}()
 				}

@@ -170,7 +170,7 @@ func TestAClockSetBackIntoTheTTL(t *testing.T) {
 func TestAnExitThatTheJournalDidNotTake(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		d := rig.NewDisk()
-		alone := []trading.Option{rig.Sole, trading.WithoutBackground()}
+		alone := []trading.Option{rig.Sole, trading.WithRecovery(trading.Recovery{WithoutBackground: true})}
 		r = r.Restart(d, alone...)
 		r.Open(rig.Buy("0.2"))
 		r.ReadAll()
@@ -207,7 +207,7 @@ func TestAnExitThatTheJournalDidNotTake(t *testing.T) {
 func TestARefusalOfASendThatTheJournalDidNotTake(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		d := rig.NewDisk()
-		r = r.Restart(d, trading.WithoutBackground())
+		r = r.Restart(d, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		r.Open(rig.Buy("0.2"))
 		r.Sim.Fault("POST /positions/close", tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse()))
 		r.Sim.Fault("POST /positions/close", tradingsim.Fail(409, "STALE_PRICE"))
@@ -225,7 +225,7 @@ func TestARefusalOfASendThatTheJournalDidNotTake(t *testing.T) {
 
 		d.FailOn(nil)
 		for range 2 { // the second restart reads what the first one found
-			r = r.Restart(d, trading.WithoutBackground())
+			r = r.Restart(d, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 			found, err := r.Recover(r.T.Context())
 			require.ErrorIs(r.T, err, trading.ErrUndetermined)
 			require.Len(r.T, found, 1)

@@ -56,9 +56,9 @@ func TestRecoverAfterARestart(t *testing.T) {
 
 // A person's word ends what cannot be found out, and is kept over a restart.
 func TestAcknowledge(t *testing.T) {
-	rig.LiveTest(t, nil, []trading.Option{trading.WithoutBackground()}, func(r rig.Rig) {
+	rig.LiveTest(t, nil, []trading.Option{trading.WithRecovery(trading.Recovery{WithoutBackground: true})}, func(r rig.Rig) {
 		d := rig.NewDisk()
-		r = r.Restart(d, trading.WithoutBackground())
+		r = r.Restart(d, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		lost := r.Doubtful(tradingsim.DropResponse(), rig.Buy("0.05"))
 		id := rig.IntentOf(r.T, lost)
 		require.ErrorContains(r.T, r.Acknowledge(r.T.Context(), id, trading.Unknown, ""), "must be Applied or NotApplied")
@@ -83,13 +83,13 @@ func TestRecoverWithoutBackgroundOverlapsTheWaits(t *testing.T) {
 	symbols := []string{"BTC", "ETH", "SOL"}
 	recovers := func(r rig.Rig, n int) (took time.Duration) {
 		d := rig.NewDisk()
-		r = r.Restart(d, trading.WithoutBackground())
+		r = r.Restart(d, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		for _, symbol := range symbols[:n] {
 			r.Sim.Fault("POST /orders", tradingsim.DropRequest())
 			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05", func(o *trading.Order) { o.Symbol = symbol }), rig.Once, trading.WithResolveTimeout(0))
 			require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
 		}
-		r = r.Restart(d, trading.WithoutBackground())
+		r = r.Restart(d, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 		began := time.Now()
 		found, err := r.Recover(r.T.Context())
 		require.NoError(r.T, err)
@@ -163,7 +163,7 @@ func TestRecoverTakesWhatAClosedClientLeft(t *testing.T) {
 		opts   []trading.Option
 	}{
 		"a client beside it":                       {before: true},
-		"a client beside it, without a background": {true, []trading.Option{trading.WithoutBackground()}},
+		"a client beside it, without a background": {true, []trading.Option{trading.WithRecovery(trading.Recovery{WithoutBackground: true})}},
 		"a client after it":                        {},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -80,7 +80,7 @@ func (w *world) client(rt http.RoundTripper, sandboxKey, liveKey string) *tradin
 	client, err := trading.New(w.baseURL,
 		trading.WithSandboxKey(sandboxKey), trading.WithLiveKey(liveKey),
 		trading.WithTransport(rt), trading.WithHealthGate(trading.HealthGate{Off: true}),
-		trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithResolveTimeout(0), trading.WithoutBackground(), trading.WithAttemptTimeout(2*time.Minute), trading.FailFast())
+		trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}), trading.WithAttemptTimeout(2*time.Minute), trading.FailFast())
 	require.NoError(w.t, err)
 	return client
 }

@@ -63,7 +63,7 @@ func FuzzAnswer(f *testing.F) {
 			rt.header["Location"] = []string{location}
 		}
 		client, err := trading.New(rig.BaseURL, trading.WithTransport(rt), trading.WithSandboxKey(rig.SandboxKey), trading.WithLiveKey(rig.LiveKey),
-			trading.WithRateLimits(trading.RateLimits{Off: true}), trading.WithHealthGate(trading.HealthGate{Off: true}), trading.WithSendTTL(0), trading.WithResolveTimeout(0), trading.WithoutBackground(), trading.WithRetry(trading.Retry{Attempts: 1, PriceAttempts: 1}))
+			trading.WithRateLimits(trading.RateLimits{Off: true}), trading.WithHealthGate(trading.HealthGate{Off: true}), trading.WithSendTTL(0), trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}), trading.WithRetry(trading.Retry{Attempts: 1, PriceAttempts: 1}))
 		if err != nil {
 			t.Fatal(err)
 		}

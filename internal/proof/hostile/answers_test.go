@@ -55,7 +55,7 @@ func (h *hostile) seen(method string) (n int) {
 func (h *hostile) client(t *testing.T, opts ...trading.Option) *trading.Client {
 	t.Helper()
 	client, err := trading.New(h.url, append([]trading.Option{
-		trading.WithResolveTimeout(0), trading.WithoutBackground(),
+		trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}),
 		trading.WithSandboxKey("pk_test_x"),
 		trading.WithRetry(trading.Retry{MinWait: time.Nanosecond, MaxWait: time.Nanosecond}),
 	}, opts...)...)

@@ -304,7 +304,7 @@ func worldOptions(sim *tradingsim.Sim, timeout time.Duration, opts ...trading.Op
 		trading.WithAttemptTimeout(timeout),
 		trading.WithSendTTL(time.Minute),
 		trading.WithResolveTimeout(0),
-		trading.WithoutBackground(),
+		trading.WithRecovery(trading.Recovery{WithoutBackground: true}),
 		trading.WithRetry(trading.Retry{Attempts: 20, MinWait: time.Nanosecond, MaxWait: time.Nanosecond}),
 	}, opts...)
 }

@@ -273,7 +273,7 @@ func TestRateLimitUsageHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r rig.Rig
 		looking := make(chan struct{})
-		r = rig.New(t, nil, trading.WithSandboxKeyFunc(func(context.Context) (string, error) {
+		r = rig.New(t, nil, trading.WithKeyFunc(trading.EnvSandbox, func(context.Context) (string, error) {
 			<-looking
 			r.Exits(1)
 			return r.Sim.SandboxKey(), nil

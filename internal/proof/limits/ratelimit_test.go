@@ -179,7 +179,7 @@ func TestARotatedKeyHasItsOwnWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New()
 		key := sim.LiveKey()
-		r := rig.Join(t, sim, trading.WithLiveKeyFunc(func(context.Context) (string, error) { return key, nil }))
+		r := rig.Join(t, sim, trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) { return key, nil }))
 		for range 540 {
 			_, err := r.Account().Positions(t.Context(), trading.FailFast())
 			require.NoError(t, err)

@@ -32,7 +32,7 @@ func TestFound04_WhatTakesItsTimeIsNotTheJournal(t *testing.T) {
 		},
 		"the function of the key": func(r rig.Rig) []trading.Option {
 			first := true
-			return []trading.Option{trading.WithLiveKeyFunc(func(context.Context) (string, error) {
+			return []trading.Option{trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) {
 				if first {
 					time.Sleep(ttl + time.Second)
 				}

@@ -30,7 +30,7 @@ func logged(err error) string {
 // What each error says to a person, to a log, and to errors.Is.
 func TestErrorsSayWhatHappened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := rig.New(t, nil, trading.WithResolveTimeout(0), trading.WithoutBackground(), trading.WithGuard(func(_ context.Context, w trading.Write) error {
+		r := rig.New(t, nil, trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}), trading.WithGuard(func(_ context.Context, w trading.Write) error {
 			switch w.Tag {
 			case "own":
 				return &trading.GuardError{Kind: trading.ErrGuard, Reason: "a guard of one's own"}
@@ -174,7 +174,7 @@ func TestAReadIsNeverInDoubt(t *testing.T) {
 		lost := errors.New("the vault is closed")
 		sim := tradingsim.New()
 		client, err := trading.New(sim.URL(), trading.WithTransport(sim.Transport()), trading.WithSandboxKey(sim.SandboxKey()),
-			trading.WithLiveKeyFunc(func(context.Context) (string, error) { return "", lost }))
+			trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) { return "", lost }))
 		require.NoError(t, err)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -57,7 +57,7 @@ func exits(t *testing.T, opts ...trading.Option) (sent []string) {
 func TestExitsAreAsWithout(t *testing.T) {
 	plain := exits(t)
 	assert.Greater(t, len(plain), 10)
-	assert.Equal(t, plain, exits(t, trading.WithProfile(all(profile.Mixed))))
+	assert.Equal(t, plain, exits(t, trading.WithRecovery(trading.Recovery{Profile: all(profile.Mixed)})))
 }
 
 // What was seen as assumed, or not seen, withdraws nothing.
@@ -71,20 +71,20 @@ func TestFirstAndUnseenWithdrawNothing(t *testing.T) {
 		onPaper.Results[i].Environment = profile.Paper
 	}
 	for _, p := range []*profile.Profile{all(profile.First), unseen, onPaper} {
-		assert.Equal(t, reliance.Withdrawn{}, *reliance.For(reliance.By(p), "", 0, nil).Now())
+		assert.Equal(t, reliance.Withdrawn{}, *reliance.For(p, "", 0, nil).Now())
 	}
-	assert.NotEqual(t, reliance.Withdrawn{}, *reliance.For(reliance.By(all(profile.Neither)), "", 0, nil).Now())
+	assert.NotEqual(t, reliance.Withdrawn{}, *reliance.For(all(profile.Neither), "", 0, nil).Now())
 }
 
 // A lag that nobody can wait for is none: nothing is accounted for.
 func TestALagThatNobodyWaitsFor(t *testing.T) {
-	w := reliance.For(reliance.By(was("A9", profile.Other, 12*time.Second)), "", 0, nil).Now()
+	w := reliance.For(was("A9", profile.Other, 12*time.Second), "", 0, nil).Now()
 	assert.Equal(t, 24*time.Second, w.Lag)
 	assert.False(t, w.Accounting)
-	w = reliance.For(reliance.By(was("A9", profile.Other, time.Duration(1<<62))), "", time.Minute, nil).Now()
+	w = reliance.For(was("A9", profile.Other, time.Duration(1<<62)), "", time.Minute, nil).Now()
 	assert.Equal(t, 30*time.Minute, w.Lag)
 	assert.True(t, w.Accounting)
-	assert.Equal(t, time.Minute, reliance.For(reliance.By(was("A9", profile.First, 0)), "", time.Minute, nil).Now().Lag, "the option's own")
+	assert.Equal(t, time.Minute, reliance.For(was("A9", profile.First, 0), "", time.Minute, nil).Now().Lag, "the option's own")
 }
 
 // A profile of another service or holder, or an old one, counts for nothing, and that is said.
@@ -116,7 +116,7 @@ func TestAProfileThatDoesNotCount(t *testing.T) {
 					c.change(p, sim.URL())
 				}
 				var said []string
-				r := rig.Join(t, sim, trading.WithProfile(p), trading.WithHooks(trading.Hooks{ProfileIgnored: func(why error) { said = append(said, why.Error()) }}))
+				r := rig.Join(t, sim, trading.WithRecovery(trading.Recovery{Profile: p}), trading.WithHooks(trading.Hooks{ProfileIgnored: func(why error) { said = append(said, why.Error()) }}))
 				if c.then != nil {
 					c.then(r)
 				}
@@ -142,7 +142,7 @@ func me(r rig.Rig) {
 func TestARestartReliesOnNoMore(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-			seen := []trading.Option{trading.WithProfile(was("A2", profile.Other, 0))}
+			seen := []trading.Option{trading.WithRecovery(trading.Recovery{Profile: was("A2", profile.Other, 0)})}
 			d, before, after := rig.NewDisk(), seen, []trading.Option(nil)
 			if !first {
 				before, after = after, before
@@ -159,10 +159,10 @@ func TestARestartReliesOnNoMore(t *testing.T) {
 	}
 }
 
-// WithReadLag alone has looks be as far apart.
-func TestWithReadLag(t *testing.T) {
+// A ReadLag alone has looks be as far apart.
+func TestReadLag(t *testing.T) {
 	for lag, want := range map[time.Duration]trading.Outcome{5 * time.Second: trading.NotApplied, 13 * time.Second: trading.Unknown} {
-		rig.LiveTest(t, []tradingsim.Option{tradingsim.WithLag(12 * time.Second)}, []trading.Option{trading.WithReadLag(lag)}, func(r rig.Rig) {
+		rig.LiveTest(t, []tradingsim.Option{tradingsim.WithLag(12 * time.Second)}, []trading.Option{trading.WithRecovery(trading.Recovery{ReadLag: lag})}, func(r rig.Rig) {
 			r.ReadAll()
 			time.Sleep(time.Minute)
 			found, _ := r.Resolved(r.Doubtful(tradingsim.FailAfter(500, "internal_error"), rig.Buy("0.05")))

@@ -68,7 +68,7 @@ func (c row) run(t *testing.T, p bool) (wrong string) {
 		join := func(more ...trading.Option) rig.Rig {
 			opts := slices.Concat([]trading.Option{trading.WithTransport(front)}, c.opts, more)
 			if p {
-				opts = append(opts, trading.WithProfile(was(c.experiment, c.verdict, c.lag)))
+				opts = append(opts, trading.WithRecovery(trading.Recovery{Profile: was(c.experiment, c.verdict, c.lag)}))
 			}
 			return rig.Join(t, sim, opts...)
 		}
@@ -117,7 +117,7 @@ func keysOfEach() service {
 func rotated(f tradingsim.Fault, opts ...trading.CallOption) func(r rig.Rig, join joiner) string {
 	return func(r rig.Rig, join joiner) string {
 		key, next := r.Sim.LiveKey(), r.Sim.NewLiveKey()
-		r = join(trading.WithLiveKeyFunc(func(context.Context) (string, error) {
+		r = join(trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) {
 			if r.Sent(trading.OpOrder) > 0 {
 				return next, nil
 			}

@@ -115,7 +115,7 @@ func (r Rig) RequireLevels(tp, sl string) {
 }
 
 // SendingOnly leaves in doubt what sending leaves in doubt.
-var SendingOnly = []trading.Option{trading.WithResolveTimeout(0), trading.WithoutBackground()}
+var SendingOnly = []trading.Option{trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true})}
 
 // EntryCall places an order that opens.
 func EntryCall(r Rig, opts ...trading.CallOption) error {
@@ -131,6 +131,9 @@ func ExitCall(r Rig, opts ...trading.CallOption) error {
 
 // Breakout names an order in these tests.
 var Breakout = trading.WithClientOrderID("breakout 2026-11-20T10:15")
+
+// SharedBreakout is the same id, which another program may have used.
+var SharedBreakout = trading.WithClientOrderID("breakout 2026-11-20T10:15", trading.Shared())
 
 // Leave has an earlier run end with an order of acc_1 in doubt.
 func (r Rig) Leave(d *Disk) trading.IntentID {

@@ -169,7 +169,7 @@ func ScriptedClient(t testing.TB, rt http.RoundTripper, opts ...trading.Option) 
 		trading.WithLiveKey(LiveKey),
 		trading.WithTransport(rt),
 		trading.WithResolveTimeout(0),
-		trading.WithoutBackground(),
+		trading.WithRecovery(trading.Recovery{WithoutBackground: true}),
 	}, opts...)
 	client, err := trading.New(BaseURL, all...)
 	require.NoError(t, err)

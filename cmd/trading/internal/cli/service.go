@@ -266,13 +266,13 @@ func (s *Service) RotatedKeys() ([]trading.Option, error) {
 	}
 	opts := []trading.Option{trading.WithApplication("trading", Version())}
 	if first.sandbox != "" {
-		opts = append(opts, trading.WithSandboxKeyFunc(func(context.Context) (string, error) {
+		opts = append(opts, trading.WithKeyFunc(trading.EnvSandbox, func(context.Context) (string, error) {
 			k, err := file.current()
 			return k.sandbox, err
 		}))
 	}
 	if first.live != "" {
-		opts = append(opts, trading.WithLiveKeyFunc(func(context.Context) (string, error) {
+		opts = append(opts, trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) {
 			k, err := file.current()
 			return k.live, err
 		}))
