@@ -35,13 +35,7 @@ func List[T any, P record[T]](d *Decoder) []T {
 // list reads an array, each element by read, which is given a zero T.
 func list[T any](d *Decoder, read func(*T)) []T {
 	list := []T{}
-	if d.recent == nil {
-		if d.texts == nil {
-			d.texts = new(recentTexts)
-		}
-		d.recent = d.texts
-		defer func() { d.recent, d.texts.chunk = nil, nil }()
-	}
+	d.listed = true
 	d.Array()
 	for start := d.pos; d.Element(); {
 		if len(list) == cap(list) {

@@ -33,7 +33,7 @@ func Answer(data []byte, v Value) (Shape, error) {
 	if cap(buf) > maxIdleBuf {
 		buf = nil
 	}
-	*d = Decoder{buf: buf, numbers: d.numbers, texts: d.texts} // nothing that is part of data stays behind
+	*d = Decoder{buf: buf, recent: d.recent} // nothing that is part of data stays behind
 	decoders.Put(d)
 	return shape, err
 }
@@ -72,9 +72,9 @@ type Decoder struct {
 	err   error
 
 	envelope envelope
-	numbers  *recentNumbers // nil before the first; kept from answer to answer, as texts is
-	texts    *recentTexts   // nil before the first list
-	recent   *recentTexts   // texts; nil outside of lists
+	recent   *recent // nil before the first scalar
+	listed   bool    // in a list, or behind one
+	chunk    []byte  // room for copies of raw values in lists
 }
 
 // NewDecoder returns a decoder of data, which may be reused once the decoder
@@ -263,7 +263,7 @@ func (d *Decoder) Raw() json.RawMessage {
 	if start == end {
 		return nil
 	}
-	return d.recent.copy(d.data[start:end])
+	return d.copy(d.data[start:end])
 }
 
 // Skip reads any value and drops it.
@@ -284,7 +284,7 @@ func (d *Decoder) skip() (start, end int) {
 // Unknown keeps the current member, which the type does not know.
 func (d *Decoder) Unknown(extra *map[string]json.RawMessage) {
 	start := d.pos
-	name := d.recent.string(d.name)
+	name := d.string(d.name)
 	raw := d.Raw()
 	if d.err != nil {
 		return

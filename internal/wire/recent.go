@@ -7,29 +7,32 @@ import "github.com/shopspring/decimal"
 // shows the same position. What a decoder returned a moment ago can be returned
 // again, instead of allocated again; decimals and strings are immutable.
 
-// recentNumbers holds decimals, each in a place that follows from its coefficient.
-type recentNumbers struct {
+// recent is what was read a moment ago: numbers, each in a place that follows from its
+// coefficient, and short texts, each in one that follows from its bytes.
+type recent struct {
 	coefficients [16]int64 // of the numbers, beside them: nothing else is looked at to find one
 	numbers      [16]decimal.Decimal
+	texts        [113]string // a prime, by which the words of the contract are apart
+}
+
+// seen is made when a number or a text is first read, and kept from answer to answer.
+func (d *Decoder) seen() *recent {
+	if d.recent == nil {
+		d.recent = new(recent)
+	}
+	return d.recent
 }
 
 // decimal returns coefficient × 10^exp. An unused place is the number 0.
-func (r *recentNumbers) decimal(coefficient int64, exp int32) decimal.Decimal {
+func (d *Decoder) decimal(coefficient int64, exp int32) decimal.Decimal {
 	const spread = 0x9E3779B97F4A7C15 // of 2^64 by the golden ratio
-	place := uint64(coefficient) * spread >> 60
+	place, r := uint64(coefficient)*spread>>60, d.seen()
 	if r.coefficients[place] == coefficient && r.numbers[place].Exponent() == exp {
 		return r.numbers[place]
 	}
 	n := decimal.New(coefficient, exp)
 	r.coefficients[place], r.numbers[place] = coefficient, n
 	return n
-}
-
-// recentTexts serves the rows of a list, which have the same short texts.
-// Without one (a nil receiver) every text is new.
-type recentTexts struct {
-	texts [32]string // each in a place that follows from its bytes
-	chunk []byte     // room for copies of raw values
 }
 
 const (
@@ -39,10 +42,11 @@ const (
 )
 
 // string returns the text as a string.
-func (r *recentTexts) string(text []byte) string {
-	if r == nil || len(text) == 0 || len(text) > maxRecentLen {
+func (d *Decoder) string(text []byte) string {
+	if len(text) == 0 || len(text) > maxRecentLen {
 		return string(text)
 	}
+	r := d.seen()
 	place := &r.texts[(len(text)+7*int(text[0])+31*int(text[len(text)-1]))%len(r.texts)]
 	if *place != string(text) {
 		*place = string(text)
@@ -50,16 +54,16 @@ func (r *recentTexts) string(text []byte) string {
 	return *place
 }
 
-// copy returns a copy of raw. Small ones share an allocation, but no byte:
+// copy returns a copy of raw. Small ones of a list share an allocation, but no byte:
 // the capacity ends with the copy.
-func (r *recentTexts) copy(raw []byte) []byte {
-	if r == nil || len(raw) > maxChunkPart {
+func (d *Decoder) copy(raw []byte) []byte {
+	if !d.listed || len(raw) > maxChunkPart {
 		return append([]byte(nil), raw...)
 	}
-	if cap(r.chunk)-len(r.chunk) < len(raw) {
-		r.chunk = make([]byte, 0, chunkLen)
+	if cap(d.chunk)-len(d.chunk) < len(raw) {
+		d.chunk = make([]byte, 0, chunkLen)
 	}
-	start := len(r.chunk)
-	r.chunk = append(r.chunk, raw...)
-	return r.chunk[start:len(r.chunk):len(r.chunk)]
+	start := len(d.chunk)
+	d.chunk = append(d.chunk, raw...)
+	return d.chunk[start:len(d.chunk):len(d.chunk)]
 }

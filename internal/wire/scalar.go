@@ -47,22 +47,12 @@ func (d *Decoder) text() []byte {
 
 // Text reads a string.
 func (d *Decoder) Text() string {
-	text := d.text()
-	if word := commonWord(text); word != "" {
-		return word
-	}
-	return d.recent.string(text)
+	return d.string(d.text())
 }
 
 // Decimal reads a number exactly, within the limits of [ParseDecimal]. A string
 // that holds a JSON number counts as one: services flip between the two.
 func (d *Decoder) Decimal() decimal.Decimal {
-	if coefficient, scale, ok := d.plainNumber(); ok {
-		if small, ok := smallDecimal(coefficient, scale); ok {
-			return small
-		}
-		return d.recentNumbers().decimal(coefficient, int32(scale))
-	}
 	n, text, start := d.number()
 	if d.err != nil {
 		return decimal.Decimal{}
@@ -77,46 +67,7 @@ func (d *Decoder) Decimal() decimal.Decimal {
 	if small, ok := smallDecimal(n.coefficient, n.scale()); ok {
 		return small
 	}
-	return d.recentNumbers().decimal(n.coefficient, int32(n.scale()))
-}
-
-// plainNumber reads a number in the usual spelling: digits and a point, few enough
-// for an int64. Nothing is read of any other.
-func (d *Decoder) plainNumber() (coefficient int64, scale int, ok bool) {
-	d.peek()
-	data, i := d.data, d.pos
-	negative := i < len(data) && data[i] == '-'
-	if negative {
-		i++
-	}
-	start, point := i, 0
-	for ; i < len(data); i++ {
-		c := data[i] - '0'
-		if c <= 9 {
-			coefficient = coefficient*10 + int64(c) // wraps around only where it is not used
-			continue
-		}
-		if data[i] != '.' || point != 0 || i == start {
-			break
-		}
-		point = i
-	}
-	whole, digits := i-start, i-start
-	if point != 0 {
-		whole, digits = point-start, digits-1
-		scale = point + 1 - i
-	}
-	switch {
-	case i >= len(data) || data[i]|0x20 == 'e', // an exponent, or it may go on
-		whole == 0 || digits > maxFastDigits || point != 0 && scale == 0,
-		data[start] == '0' && whole > 1:
-		return 0, 0, false
-	}
-	if negative {
-		coefficient = -coefficient
-	}
-	d.pos = i
-	return coefficient, scale, true
+	return d.decimal(n.coefficient, int32(n.scale()))
 }
 
 // Int64 reads a whole number, in any notation and from a string as well.
@@ -176,12 +127,4 @@ func (d *Decoder) number() (n number, text []byte, start int) {
 	}
 	d.pos = start + n.end
 	return n, text, start
-}
-
-// recentNumbers are made when a number is first read.
-func (d *Decoder) recentNumbers() *recentNumbers {
-	if d.numbers == nil {
-		d.numbers = new(recentNumbers)
-	}
-	return d.numbers
 }

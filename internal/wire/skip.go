@@ -20,68 +20,35 @@ func skipValue(data []byte, i, depth int) (end int, problem Problem) {
 	if i < len(data) && data[i] != '{' && data[i] != '[' {
 		return skipScalar(data, i)
 	}
-	var objects uint64 // bit n is set if the container at depth n is an object
-	outer := depth
+	switch {
+	case i >= len(data):
+		return i, Truncated
+	case depth == maxDepth:
+		return i, TooDeep
+	}
+	object, closing := data[i] == '{', data[i]+2 // '{'+2 is '}', '['+2 is ']'
+	if i = skipSpace(data, i+1); i < len(data) && data[i] == closing {
+		return i + 1, noProblem
+	}
 	for {
-		if i >= len(data) {
-			return i, Truncated
+		if object {
+			if _, i, problem = scanName(data, i); problem != noProblem {
+				return i, problem
+			}
 		}
-		if c := data[i]; c == '{' || c == '[' {
-			if depth == maxDepth {
-				return i, TooDeep
-			}
-			bit := uint64(1) << depth
-			objects &^= bit
-			if c == '{' {
-				objects |= bit
-			}
-			depth++
-			i = skipSpace(data, i+1)
-			if i >= len(data) || data[i] != c+2 { // '{'+2 is '}', '['+2 is ']'
-				if c == '{' {
-					if i, problem = skipName(data, i); problem != noProblem {
-						return i, problem
-					}
-				}
-				continue
-			}
-			depth--
-			i++
-		} else if i, problem = skipScalar(data, i); problem != noProblem {
+		if i, problem = skipValue(data, i, depth+1); problem != noProblem {
 			return i, problem
 		}
-		// A value has ended: close what ends with it, go on to the next.
-		for {
-			if depth == outer {
-				return i, noProblem
-			}
-			i = skipSpace(data, i)
-			if i >= len(data) {
-				return i, Truncated
-			}
-			object := objects&(1<<(depth-1)) != 0
-			if data[i] == ',' {
-				i = skipSpace(data, i+1)
-				if object {
-					if i, problem = skipName(data, i); problem != noProblem {
-						return i, problem
-					}
-				}
-				break
-			}
-			if (object && data[i] != '}') || (!object && data[i] != ']') {
-				return i, Syntax
-			}
-			depth--
-			i++
+		switch i = skipSpace(data, i); {
+		case i >= len(data):
+			return i, Truncated
+		case data[i] == closing:
+			return i + 1, noProblem
+		case data[i] != ',':
+			return i, Syntax
 		}
+		i = skipSpace(data, i+1)
 	}
-}
-
-// skipName skips the name of a member, its colon, and the space around.
-func skipName(data []byte, i int) (end int, problem Problem) {
-	_, end, problem = scanName(data, i)
-	return end, problem
 }
 
 // scanName finds the name of a member and where its value begins.

@@ -94,9 +94,6 @@ var isoLayouts = [...]string{
 
 // parseISO returns the zero time for a text in none of the layouts.
 func parseISO(text []byte) time.Time {
-	if at, ok := parseUTC(text); ok {
-		return at
-	}
 	var at time.Time
 	if at.UnmarshalText(text) == nil { // RFC 3339, without an allocation
 		return at
@@ -110,81 +107,6 @@ func parseISO(text []byte) time.Time {
 		}
 	}
 	return time.Time{}
-}
-
-// parseUTC reads the notation that the service uses, 2006-01-02T15:04:05Z with or
-// without a fraction, in one pass: a list of trades has two of them a row. Of any
-// other text it says nothing.
-func parseUTC(text []byte) (at time.Time, ok bool) {
-	const seconds = len("2006-01-02T15:04:05")
-	if len(text) <= seconds || text[len(text)-1] != 'Z' || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
-		return time.Time{}, false
-	}
-	year, month, day := twoDigits(text)*100+twoDigits(text[2:]), twoDigits(text[5:]), twoDigits(text[8:])
-	hour, minute, second := twoDigits(text[11:]), twoDigits(text[14:]), twoDigits(text[17:])
-	switch {
-	case min(year, month, day, hour, minute, second) < 0,
-		month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59,
-		day < 1 || day > 28 && day > daysIn(year, month):
-		return time.Time{}, false
-	}
-	nanos, unit := 0, 1_000_000_000
-	for i, c := range text[seconds : len(text)-1] {
-		if i == 0 {
-			if c != '.' || len(text) == seconds+2 {
-				return time.Time{}, false
-			}
-			continue
-		}
-		if unit /= 10; unit == 0 || c < '0' || c > '9' {
-			return time.Time{}, false
-		}
-		nanos += int(c-'0') * unit
-	}
-	unix := daysSince1970(year, month, day)*86400 + int64(hour*3600+minute*60+second)
-	return time.Unix(unix, int64(nanos)).UTC(), true
-}
-
-// twoDigits returns the number that text begins with; a negative one if it does not.
-func twoDigits(text []byte) int {
-	tens, ones := text[0]-'0', text[1]-'0'
-	if tens > 9 || ones > 9 {
-		return -10_000 // less than any other two can make good
-	}
-	return int(tens)*10 + int(ones)
-}
-
-func daysIn(year, month int) int {
-	switch {
-	case month == 4 || month == 6 || month == 9 || month == 11:
-		return 30
-	case month != 2:
-		return 31
-	case year%4 == 0 && (year%100 != 0 || year%400 == 0):
-		return 29
-	default:
-		return 28
-	}
-}
-
-// daysSince1970 counts the days of the Gregorian calendar. A year is taken to begin
-// in March, so that a leap day is the last of its year.
-func daysSince1970(year, month, day int) int64 {
-	if month <= 2 {
-		year--
-		month += 12
-	}
-	const before1970 = 719_468 // from the first of March of the year 0
-	ofMonths := (153*(month-3) + 2) / 5
-	return int64(365*year+floorDiv(year, 4)-floorDiv(year, 100)+floorDiv(year, 400)+ofMonths+day-1) - before1970
-}
-
-// floorDiv divides rounding down: January of the year 0 belongs to the year -1.
-func floorDiv(a, b int) int {
-	if a < 0 {
-		return -((b - 1 - a) / b)
-	}
-	return a / b
 }
 
 // Duration returns a number of units as a time, bounded by a day either way: the service
