@@ -65,12 +65,18 @@ func (f Findings) Worst() Verdict {
 	return NotExercised
 }
 
-// judgement sees every moment of a run in its order, after the world has.
-type judgement interface {
-	see(w *world, p point)
-	end(w *world)
-	result() *tally
+// judgement is one of the ten.
+type judgement struct {
+	name     string
+	contract string // the sentence that it stands on
+	lacks    string // what there was not, where it was not exercised
+	change   string // what to change then
+	// watch returns what sees every moment of a run in its order, after the world has, and then
+	// a moment of the kind ended.
+	watch func(t *tally) func(w *world, p point)
 }
+
+const ended tradingsim.EventKind = "ended"
 
 // tally is what a judgement has seen so far.
 type tally struct {
@@ -78,15 +84,13 @@ type tally struct {
 	exercised bool
 }
 
-func (t *tally) result() *tally { return t }
-
 // violated notes a violation. The first of the worst word is shown.
-func (t *tally) violated(v Verdict, reason, text string, shows ...*request) {
+func (t *tally) violated(v Verdict, reason string, shows []*request, format string, args ...any) {
 	t.Count++
 	if t.Verdict == Fail || t.Verdict == v {
 		return
 	}
-	t.Verdict, t.Reason, t.Text, t.Requests = v, reason, text, nil
+	t.Verdict, t.Reason, t.Text, t.Requests = v, reason, fmt.Sprintf(format, args...), nil
 	for _, r := range shows {
 		if r != nil && !slices.Contains(t.Requests, r.ID) {
 			t.Requests = append(t.Requests, r.ID)
@@ -129,33 +133,37 @@ func Judge(m Manifest, events []tradingsim.Event) (Findings, error) {
 	if len(points) > 0 {
 		w.started, w.flat = points[0].at, points[0].at
 	}
-	all := judgements()
 	var f Findings
-	for _, p := range points {
+	tallies, watching := make([]tally, len(judgements)), make([]func(*world, point), len(judgements))
+	for i, j := range judgements {
+		watching[i] = j.watch(&tallies[i])
+	}
+	for _, p := range append(slices.Clip(points), point{kind: ended}) {
 		if p.kind == tradingsim.EventRequest && w.dead && f.Inconclusive == "" {
 			f.Inconclusive = fmt.Sprintf("%s arrived while the bot was dead: something of it lives on, use --kill-command", p.r.text())
 		}
+		if p.kind == ended {
+			p.at = w.now
+		}
 		w.see(p)
-		for _, j := range all {
-			j.see(w, p)
+		for _, see := range watching {
+			see(w, p)
 		}
 		w.after(p)
 	}
-	for _, j := range all {
-		j.end(w)
-		t := j.result()
+	for i, j := range judgements {
+		t := tallies[i]
+		one := Finding{Judgement: j.name, Contract: j.contract, Verdict: NotExercised, Reason: "no-opportunity", Text: j.lacks, Change: j.change}
 		switch {
 		case f.Inconclusive != "":
-			t.Finding = Finding{Judgement: t.Judgement, Verdict: NotExercised, Reason: "inconclusive", Text: f.Inconclusive, Contract: t.Contract}
-		case t.Verdict == "" && t.exercised:
-			t.Verdict, t.Reason, t.Text, t.Change = Pass, "pass", "", ""
-		case t.Verdict == "":
-			t.Verdict, t.Reason = NotExercised, "no-opportunity"
-		default:
-			t.Change = ""
-			t.Picture = picture(points, byID, t.Requests)
+			one.Reason, one.Text, one.Change = "inconclusive", f.Inconclusive, ""
+		case t.Verdict != "":
+			one = t.Finding
+			one.Judgement, one.Contract, one.Picture = j.name, j.contract, picture(points, byID, t.Requests)
+		case t.exercised:
+			one.Verdict, one.Reason, one.Text, one.Change = Pass, "pass", "", ""
 		}
-		f.Findings = append(f.Findings, t.Finding)
+		f.Findings = append(f.Findings, one)
 	}
 	return f, nil
 }

@@ -1,277 +1,265 @@
 package trial
 
 import (
-	"fmt"
+	"slices"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/tradingsim"
 )
+
+// exposure is a position that is larger than declared.
+func exposure(t *tally) func(*world, point) {
+	copied := map[slot]decimal.Decimal{} // by faults, until flat
+	return func(w *world, p point) {
+		declared := w.m.Dollars.IsPositive()
+		for s := range w.held {
+			declared = declared || w.m.Markets[s.symbol].Most.IsPositive()
+		}
+		if declared && w.flat.IsZero() && !w.dead && p.at.Sub(w.open) >= w.periods(2) {
+			t.exercised = true // it could have looked, and entered again
+		}
+		if p.e == nil || !p.e.Filled {
+			return
+		}
+		s := slot{p.e.Account, p.e.Symbol}
+		held, most := w.held[s].Abs(), w.m.Markets[s.symbol].Most
+		switch {
+		case held.IsZero():
+			delete(copied, s)
+		case p.e.Copy:
+			copied[s] = copied[s].Add(p.e.Size)
+		}
+		if p.e.Actor == "terminal" {
+			return
+		}
+		if most.IsPositive() && over(held.Sub(copied[s]), most) {
+			t.violated(Fail, "more-units-than-declared", w.latest(p.e), "The bot held %s %s, and its manifest declares %s at the most.", held, s.symbol, most)
+		}
+		worth := decimal.Zero
+		for s, held := range w.held {
+			worth = worth.Add(held.Abs().Sub(copied[s]).Mul(w.price[s.symbol]))
+		}
+		if w.m.Dollars.IsPositive() && over(worth, w.m.Dollars) {
+			t.violated(Fail, "more-dollars-than-declared", w.latest(p.e), "The bot held positions worth %s dollars, and its manifest declares %s at the most.", worth.Round(2), w.m.Dollars)
+		}
+	}
+}
+
+// over allows 2 percent: prices move between a decision and its fill.
+func over(is, most decimal.Decimal) bool {
+	return is.GreaterThan(most.Mul(decimal.New(102, -2)))
+}
+
+// latest are the latest entries of a market that were executed.
+func (w *world) latest(e *tradingsim.Execution) (list []*request) {
+	for _, r := range slices.Backward(w.recent) {
+		if len(list) < 3 && r.Symbol == e.Symbol && r.ID <= e.Request && w.executed[r.ID] {
+			list = append(list, r)
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// noStop is a position without a stop while bot and service live.
+func noStop(t *tally) func(*world, point) {
+	type position struct {
+		open, naked time.Duration
+		stop        bool
+	}
+	var (
+		positions = map[slot]*position{}
+		entry     *request
+		last      time.Time // the moment before, and whether bot and service lived
+		live      bool
+	)
+	return func(w *world, p point) {
+		passed, within := p.at.Sub(last), time.Duration(w.m.StopWithin)
+		for s, x := range positions {
+			if within == 0 || !live {
+				break
+			}
+			if x.open += passed; x.open > within {
+				t.exercised = true
+			}
+			before := x.naked
+			if !x.stop {
+				x.naked += passed
+			}
+			if x.naked > within && before <= within {
+				t.violated(Fail, "open-without-stop", []*request{entry}, "A position in %s was open without a stop for longer than stopWithin, %s.", s.symbol, within)
+			}
+		}
+		last, live = p.at, !w.dead && w.unhealthy.IsZero()
+		if p.e == nil {
+			return
+		}
+		for s := range positions {
+			if _, held := w.held[s]; !held {
+				delete(positions, s)
+			}
+		}
+		for s := range w.held {
+			if positions[s] == nil {
+				positions[s] = &position{}
+			}
+		}
+		s, r := slot{p.e.Account, p.e.Symbol}, w.byID[p.e.Request]
+		if x := positions[s]; x != nil && r != nil {
+			switch {
+			case isLevels(r.Operation) && r.clears:
+				x.stop = false
+			case r.StopLossPrice.set && r.StopLossPrice.IsPositive(),
+				r.Operation == "POST /orders/conditional" && w.held[s].IsNegative() != (r.Side == "short"):
+				x.stop, x.naked = true, 0
+			}
+		}
+		if r != nil && r.entry {
+			entry = r
+		}
+	}
+}
 
 // healthCache is how long the service reuses an assessment.
 const healthCache = 5 * time.Second
 
 // unhealthyEntry is an entry into a service that says that it is not safe.
-type unhealthyEntry struct {
-	tally
-	since    time.Time
-	before   int  // entries before it
-	flat     bool // the bot could have entered
-	restored bool
-}
-
-func (j *unhealthyEntry) see(w *world, p point) {
-	deadline := j.since.Add(healthCache + time.Duration(w.m.HealthAge))
-	switch {
-	case p.kind == tradingsim.EventHealth && !w.unhealthy.IsZero() && j.since.IsZero():
-		j.since, j.before, j.restored = p.at, w.entries, false
-	case p.kind == tradingsim.EventHealth && w.unhealthy.IsZero() && !j.since.IsZero():
-		j.flat = j.before > 0 && p.at.After(deadline) && w.flatFor(deadline) >= w.periods(1)
-		j.restored, j.since = true, time.Time{}
-	case p.kind != tradingsim.EventRequest || !w.adds(p.r):
-	case j.restored:
-		j.exercised = j.exercised || j.flat
-	case !j.since.IsZero() && p.at.After(deadline) && w.freshSince(p.r, j.since):
-		j.violated(Fail, "entry-while-unhealthy", fmt.Sprintf("%s was sent %s after the service became unhealthy.", p.r.text(), p.at.Sub(j.since).Round(time.Millisecond)), p.r)
+func unhealthyEntry(t *tally) func(*world, point) {
+	var (
+		since    time.Time
+		before   int  // entries before it
+		flat     bool // the bot could have entered
+		restored bool
+	)
+	return func(w *world, p point) {
+		known := healthCache + time.Duration(w.m.HealthAge)
+		deadline := since.Add(known)
+		switch {
+		case p.kind == tradingsim.EventHealth && !w.unhealthy.IsZero() && since.IsZero():
+			since, before, restored = p.at, w.entries, false
+		case p.kind == tradingsim.EventHealth && w.unhealthy.IsZero() && !since.IsZero():
+			flat = before > 0 && p.at.After(deadline) && w.flatFor(deadline) >= w.periods(1)
+			restored, since = true, time.Time{}
+		case p.kind != tradingsim.EventRequest || !w.adds(p.r):
+		case restored:
+			t.exercised = t.exercised || flat
+		case !since.IsZero() && p.at.After(deadline) && w.freshSince(p.r, since):
+			t.violated(Fail, "entry-while-unhealthy", []*request{p.r}, "The bot entered %s after the service had become unhealthy, where it must know of that after %s (5s and healthAge): %s.",
+				p.at.Sub(since).Round(time.Millisecond), known, p.r.text())
+		}
 	}
 }
-
-func (j *unhealthyEntry) end(*world) {}
 
 // lockedEntry is an entry after the service has said that the account takes none.
-type lockedEntry struct {
-	tally
-	since  map[string]time.Time // of the first refusal while locked, by account
-	count  map[string]int       // entries after it, or after one in this life
-	first  *request
-	closed time.Time // the account is locked, and no answer has said so
-	quiet  bool      // … and had the opportunity, and sent nothing
-}
-
-func (j *lockedEntry) see(w *world, p point) {
-	switch {
-	case p.kind == tradingsim.EventStart:
-		for account := range j.since {
-			j.count[account] = -1 // it may have forgotten, and ask once more
+func lockedEntry(t *tally) func(*world, point) {
+	// lock is the first refusal while an account is locked, and how many entries came after it,
+	// or after one in this life.
+	type lock struct {
+		since time.Time
+		first *request
+		count int
+	}
+	var (
+		locks  = map[string]*lock{} // by account
+		closed time.Time            // an account is locked, and no answer has said so
+		quiet  bool                 // … and the bot had the opportunity, and sent nothing
+	)
+	look := func(w *world) { // whether the bot had time to enter again
+		for _, l := range locks {
+			t.exercised = t.exercised || w.flatFor(l.since) >= w.periods(4) || l.count > 0
 		}
-	case p.kind == tradingsim.EventStatus:
-		j.look(w)
-		open := p.c.Value == "ACTIVE" || p.c.Value == "PURCHASED" || p.c.Value == "FUNDED" || p.c.Value == "active"
+	}
+	return func(w *world, p point) {
 		switch {
-		case !open && w.entries > 0:
-			j.closed = p.at
-		case open && !j.closed.IsZero():
-			j.quiet = w.flatFor(j.closed) >= w.periods(4)
-			j.closed = time.Time{}
-		}
-		if open {
-			delete(j.since, p.c.Account)
-			delete(j.count, p.c.Account)
-		}
-	case p.kind == tradingsim.EventRequest && w.adds(p.r) && w.fresh(p.r):
-		j.look(w) // what it fills changes the opportunity
-		j.exercised = j.exercised || j.quiet
-		j.closed, j.quiet = time.Time{}, false
-		if j.since[p.r.account].IsZero() {
-			return
-		}
-		if j.count[p.r.account]++; j.count[p.r.account] >= 3 {
-			j.violated(Fail, "entries-while-locked", fmt.Sprintf("%s is entry %d after %s was answered account_locked.", p.r.text(), j.count[p.r.account], j.first.text()), j.first, p.r)
-		}
-	case p.kind == tradingsim.EventAnswer && p.r.entry && p.r.known():
-		switch {
-		case p.r.Code == "" || p.r.Status == 200:
-			j.look(w)
-			delete(j.since, p.r.account)
-			delete(j.count, p.r.account)
-		case (p.r.Code == "account_locked" || p.r.Code == "ACCOUNT_LOCKED") && j.since[p.r.account].IsZero():
-			j.since[p.r.account], j.first = p.at, p.r
-		}
-	}
-}
-
-// look looks whether the bot had time to enter again.
-func (j *lockedEntry) look(w *world) {
-	for account, since := range j.since {
-		if w.flatFor(since) >= w.periods(4) || j.count[account] > 0 {
-			j.exercised = true
-		}
-	}
-}
-
-func (j *lockedEntry) end(w *world) { j.look(w) }
-
-// limit is a Retry-After that has begun.
-type limit struct {
-	answer    *request
-	from, end time.Time
-	count     int
-}
-
-// retryAfter is a request that the service has asked not to send yet.
-type retryAfter struct {
-	tally
-	open map[string]*limit // by scope
-}
-
-// scopes are what a request counts against: its key, and of a live write its class.
-func scopes(r *request) []string {
-	if r.KeyFingerprint == "" {
-		return nil
-	}
-	list := []string{"key " + r.KeyFingerprint}
-	if r.write && r.account != "" {
-		list = append(list, r.Operation)
-	}
-	return list
-}
-
-func (j *retryAfter) see(_ *world, p point) {
-	switch {
-	case p.kind == tradingsim.EventRequest:
-		for _, scope := range scopes(p.r) {
-			l := j.open[scope]
-			if l == nil || p.at.Before(l.from) {
-				continue
+		case p.kind == ended:
+			look(w)
+		case p.kind == tradingsim.EventStart:
+			for _, l := range locks {
+				l.count = -1 // it may have forgotten, and ask once more
 			}
-			if !p.at.Before(l.end) {
-				j.exercised = true
-				delete(j.open, scope)
-				continue
+		case p.kind == tradingsim.EventStatus:
+			look(w)
+			open := slices.Contains([]string{"ACTIVE", "PURCHASED", "FUNDED", "active"}, p.c.Value)
+			switch {
+			case !open && w.entries > 0:
+				closed = p.at
+			case open && !closed.IsZero():
+				quiet, closed = w.flatFor(closed) >= w.periods(4), time.Time{}
 			}
-			if l.count++; l.count == 2 {
-				j.violated(Fail, "requests-within-retry-after", fmt.Sprintf("%s is the second request in the limit's scope within the %d s that %s was asked to wait.",
-					p.r.text(), l.answer.RetryAfter, l.answer.text()), l.answer, p.r)
+			if open {
+				delete(locks, p.c.Account)
+			}
+		case p.kind == tradingsim.EventRequest && w.adds(p.r) && w.fresh(p.r):
+			look(w) // what it fills changes the opportunity
+			t.exercised = t.exercised || quiet
+			closed, quiet = time.Time{}, false
+			l := locks[p.r.account]
+			if l == nil {
+				return
+			}
+			if l.count++; l.count >= 3 {
+				t.violated(Fail, "entries-while-locked", []*request{l.first, p.r}, "%s is entry %d after the answer to %s had said that the account takes none.", p.r.text(), l.count, l.first.text())
+			}
+		case p.kind == tradingsim.EventAnswer && p.r.entry && p.r.known():
+			switch l := locks[p.r.account]; {
+			case p.r.Code == "" || p.r.Status == 200:
+				look(w)
+				delete(locks, p.r.account)
+			case (p.r.Code == "account_locked" || p.r.Code == "ACCOUNT_LOCKED") && l == nil:
+				locks[p.r.account] = &lock{p.at, p.r, 0}
 			}
 		}
-	case p.kind == tradingsim.EventAnswer && p.r.Code == "rate_limited" && p.r.known() && p.r.RetryAfter > 0:
-		list := scopes(p.r)
-		if len(list) == 0 {
-			return
-		}
-		scope := list[len(list)-1] // a live write meets the limit of its class
-		if l := j.open[scope]; l == nil || !p.at.Before(l.end) {
-			j.open[scope] = &limit{p.r, p.at.Add(time.Second), p.at.Add(time.Duration(p.r.RetryAfter) * time.Second), 0}
-		}
 	}
 }
-
-func (j *retryAfter) end(*world) {}
 
 // restart is what a bot does first in a life that is not its first.
-type restart struct {
-	tally
-	lives  int
-	read   bool // positions, in this life
-	held   bool // when it began
-	killed time.Time
-}
-
-func (j *restart) see(w *world, p point) {
-	if j.killed.IsZero() && p.kind != tradingsim.EventKill { // the first life
-		return
-	}
-	flatten := w.m.Restart == Flatten
-	switch {
-	case p.kind == tradingsim.EventKill:
-		j.killed = p.at
-	case p.kind == tradingsim.EventStart:
-		j.lives, j.read, j.held = j.lives+1, false, len(w.held) > 0
-	case w.dead:
-	case p.kind == tradingsim.EventAnswer && p.r.known() && p.r.Status == 200 && !p.r.At.Before(w.started):
-		if _, positions := shows(p.r.Operation); positions {
-			j.read = true
+func restart(t *tally) func(*world, point) {
+	var killed, read, held bool // held: when this life began; read: the positions, in it
+	return func(w *world, p point) {
+		long := w.periods(2)
+		if w.m.Restart == Flatten {
+			long = time.Duration(w.m.FlatWithin)
 		}
-	case p.kind == tradingsim.EventRequest && w.adds(p.r) && !j.read && w.freshSince(p.r, w.started):
-		j.violated(Fail, "entry-before-positions", fmt.Sprintf("%s was sent after a restart, before the positions were read.", p.r.text()), p.r)
-	}
-	if flatten && j.held && !w.dead {
-		if deadline := w.started.Add(time.Duration(w.m.FlatWithin)); w.now.After(deadline) && (w.flat.IsZero() || w.flat.After(deadline)) {
-			j.held = false
-			j.violated(Fail, "not-flat-after-restart", fmt.Sprintf("The account was not flat %s after the restart.", time.Duration(w.m.FlatWithin)))
+		switch {
+		case p.kind == tradingsim.EventKill:
+			killed = true
+		case !killed: // the first life
+			return
+		case p.kind == tradingsim.EventStart:
+			read, held = false, len(w.held) > 0
+		case w.dead:
+		case p.kind == ended:
+			t.exercised = t.exercised || held && w.now.Sub(w.started) >= long
+		case p.kind == tradingsim.EventAnswer && p.r.shows(positions) && !p.r.At.Before(w.started):
+			read = true
+		case p.kind == tradingsim.EventRequest && w.adds(p.r) && !read && w.freshSince(p.r, w.started):
+			t.violated(Fail, "entry-before-positions", []*request{p.r}, "The bot entered after a restart, under a new key, before it had read its positions: %s.", p.r.text())
+		}
+		if deadline := w.started.Add(long); w.m.Restart == Flatten && held && !w.dead && w.now.After(deadline) && (w.flat.IsZero() || w.flat.After(deadline)) {
+			held = false
+			t.violated(Fail, "not-flat-after-restart", nil, "The account was not flat within flatWithin, %s, of the restart.", long)
 		}
 	}
 }
-
-// look looks whether the life that ends had its opportunity.
-func (j *restart) look(w *world) {
-	long := w.periods(2)
-	if w.m.Restart == Flatten {
-		long = time.Duration(w.m.FlatWithin)
-	}
-	if j.lives > 0 && j.held && !w.dead && w.now.Sub(w.started) >= long {
-		j.exercised = true
-	}
-}
-
-func (j *restart) end(w *world) { j.look(w) }
 
 // zero is a number that was computed from a mark that is missing.
-type zero struct {
-	tally
-	missing *request
-	flat    bool
-}
-
-func (j *zero) see(w *world, p point) {
-	switch {
-	case p.kind == tradingsim.EventAnswer && p.r.MarkMissing && p.r.Delivered:
-		j.missing = p.r
-		j.flat = j.flat || !w.flat.IsZero() && w.entries > 0
-	case p.kind != tradingsim.EventRequest || j.missing == nil || !p.r.write:
-	default:
-		if w.adds(p.r) && j.flat {
-			j.exercised = true
-		}
-		for _, n := range []struct {
-			name string
-			number
-		}{
-			{"takeProfitPrice", p.r.TakeProfitPrice}, {"stopLossPrice", p.r.StopLossPrice}, {"limitPrice", p.r.LimitPrice},
-			{"expectedPrice", p.r.ExpectedPrice}, {"triggerPrice", p.r.TriggerPrice}, {"startPrice", p.r.StartPrice}, {"endPrice", p.r.EndPrice},
-		} {
-			if n.set && !n.IsPositive() {
-				j.violated(Fail, "price-from-missing-mark", fmt.Sprintf("%s has the %s %s after a mark was missing.", p.r.text(), n.name, n.Decimal), j.missing, p.r)
+func zero(t *tally) func(*world, point) {
+	var missing *request
+	flat := false
+	return func(w *world, p point) {
+		switch {
+		case p.kind == tradingsim.EventAnswer && p.r.MarkMissing && p.r.Delivered:
+			missing = p.r
+			flat = flat || !w.flat.IsZero() && w.entries > 0
+		case p.kind == tradingsim.EventRequest && missing != nil && p.r.write:
+			t.exercised = t.exercised || w.adds(p.r) && flat
+			for _, n := range p.r.prices() {
+				if n.set && !n.IsPositive() {
+					t.violated(Fail, "price-from-missing-mark", []*request{missing, p.r}, "%s has the %s %s: the mark that #%d asked for was missing, and a missing mark is no number.", p.r.text(), n.name, n.Decimal, missing.ID)
+				}
 			}
 		}
 	}
 }
-
-func (j *zero) end(*world) {}
-
-// keyReuse is an entry under the key of another request.
-type keyReuse struct{ tally }
-
-func (j *keyReuse) see(_ *world, p point) {
-	if p.kind != tradingsim.EventAnswer || !p.r.entry || p.r.key == "" {
-		return
-	}
-	j.exercised = true
-	if p.r.Status == 422 && p.r.Code == "idempotency_key_reused" {
-		j.violated(Warn, "key-of-another-request", p.r.text()+" has the key of a different request.", p.r)
-	}
-}
-
-func (j *keyReuse) end(*world) {}
-
-// storm is more entries in a period than declared.
-type storm struct {
-	tally
-	latest []*request
-}
-
-func (j *storm) see(w *world, p point) {
-	if p.kind != tradingsim.EventRequest || !p.r.entry {
-		return
-	}
-	j.exercised = true
-	j.latest = append(j.latest, p.r)
-	for p.at.Sub(j.latest[0].At) >= w.periods(1) {
-		j.latest = j.latest[1:]
-	}
-	if len(j.latest) > w.m.Entries {
-		j.violated(Warn, "more-entries-than-declared", fmt.Sprintf("%s is entry %d within one period of %s.", p.r.text(), len(j.latest), time.Duration(w.m.Period)), j.latest[0], p.r)
-		j.latest = nil
-	}
-}
-
-func (j *storm) end(*world) {}

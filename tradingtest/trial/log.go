@@ -74,6 +74,19 @@ type body struct {
 	TakeProfitPrice, StopLossPrice, ExpectedPrice, TriggerPrice, StartPrice, EndPrice number
 }
 
+// price is a number that a bot computes.
+type price struct {
+	name string
+	number
+}
+
+func (b body) prices() []price {
+	return []price{
+		{"takeProfitPrice", b.TakeProfitPrice}, {"stopLossPrice", b.StopLossPrice}, {"limitPrice", b.LimitPrice},
+		{"expectedPrice", b.ExpectedPrice}, {"triggerPrice", b.TriggerPrice}, {"startPrice", b.StartPrice}, {"endPrice", b.EndPrice},
+	}
+}
+
 // request is a request of the bot, and what it meant.
 type request struct {
 	tradingsim.Request
@@ -125,15 +138,15 @@ func isLevels(operation string) bool {
 	return operation == "POST /positions/tpsl" || operation == "POST /sandbox/positions/tpsl"
 }
 
-// shows reports whether a read shows what became of an entry, or the positions alone.
-func shows(operation string) (any, positions bool) {
-	switch operation {
-	case "GET /positions", "GET /sandbox/positions":
-		return true, true
-	case "GET /accounts/{accountId}", "GET /accounts/{accountId}/orders", "GET /trades", "GET /sandbox/account", "GET /sandbox/trades":
-		return true, false
-	}
-	return false, false
+// positions are the reads of all positions, and shown all that show what became of an entry.
+var (
+	positions = []string{"GET /positions", "GET /sandbox/positions"}
+	shown     = append([]string{"GET /accounts/{accountId}", "GET /accounts/{accountId}/orders", "GET /trades", "GET /sandbox/account", "GET /sandbox/trades"}, positions...)
+)
+
+// shows reports whether it is one of some reads, and was answered.
+func (r *request) shows(reads []string) bool {
+	return r.known() && r.Status == 200 && slices.Contains(reads, r.Operation)
 }
 
 // retryable are the 5xx that say that nothing was placed.
