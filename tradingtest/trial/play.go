@@ -1,8 +1,10 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -12,60 +14,61 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// play is a scene while it is played. Its time is the service's.
+// play is a scene while it is played. Its time is the service's. After an error nothing more happens.
 type play struct {
 	Scene
 	ctx     context.Context
 	sim     *tradingsim.Sim
 	program Program
 	random  *rand.Rand
+	symbols []string
+	err     error
 	nth     int  // the entry that something happens to
 	alive   bool // it has been started
-	ends    int
-	symbols []string
 
-	still    bool                   // marks do not move
-	flat     bool                   // whatever is held is closed at once
-	prices   map[string]string      // the present marks
-	since    map[slot]time.Time     // since when something has been held, or waits
-	patience map[slot]time.Duration // how long it is left
-	driven   string                 // the market whose mark is at a resting limit
-	back     time.Time              // when it goes back
+	still  bool                 // marks do not move
+	flat   bool                 // whatever is held is closed at once
+	prices map[string]string    // the present marks
+	due    map[string]time.Time // when what is held, or rests, is closed or filled
+	driven string               // the market whose mark is at a resting limit
+	back   time.Time            // when it goes back
 
-	mu       sync.Mutex
-	entries  int
-	levels   int
-	requests int
-	chosen   func(operation string) bool // which requests the planned fault is for
-	seen     int                         // of them
-	first    int                         // the first that it happens to
-	times    int
-	planned  tradingsim.Fault
-	hits     int
-	limited  func(operation string) bool // the scope of a limit
-	wait     time.Duration
-	began    time.Time // of the limit
+	mu     sync.Mutex
+	did    Counts
+	chosen func(operation string, now time.Time) tradingsim.Fault // what happens to a request
+	hits   int                                                    // how often something did
 }
 
 func (p *play) periods(n int) time.Duration {
 	return time.Duration(n) * time.Duration(p.Manifest.Period)
 }
 
-// reach is how long a scenario waits for the bot to come to the point.
-func (p *play) reach() time.Duration { return max(p.periods(25), 10*time.Second) }
-
 func (p *play) counts() Counts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Counts{p.entries, p.levels, p.requests, p.ends}
+	return p.did
+}
+
+// choose sets what chooses the faults from now on.
+func (p *play) choose(chosen func(operation string, now time.Time) tradingsim.Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.chosen, p.hits = chosen, 0
 }
 
 // plan plans a fault for some requests of a kind, from the n-th on.
 func (p *play) plan(f tradingsim.Fault, of func(string) bool, n, times int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.planned, p.chosen, p.first, p.times = f, of, n, times
-	p.seen, p.hits = 0, 0
+	seen := 0
+	p.choose(func(operation string, _ time.Time) tradingsim.Fault {
+		if !of(operation) {
+			return nil
+		}
+		if seen++; seen < n || seen >= n+times {
+			return nil
+		}
+		p.hits++
+		return f
+	})
 }
 
 func (p *play) hit() bool {
@@ -74,45 +77,22 @@ func (p *play) hit() bool {
 	return p.hits > 0
 }
 
-// over reports whether the limit has begun, and is over by d.
-func (p *play) over(d time.Duration) bool {
-	now := p.sim.Now()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return !p.began.IsZero() && now.Sub(p.began) >= d
-}
-
 // fault counts a request, and chooses what happens to it.
 func (p *play) fault(operation string) tradingsim.Fault {
 	now := p.sim.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests++
+	p.did.Requests++
 	if isEntry(operation) {
-		p.entries++
+		p.did.Entries++
 	}
 	if isLevels(operation) {
-		p.levels++
+		p.did.Levels++
 	}
-	hit := false
-	if p.chosen != nil && p.chosen(operation) {
-		p.seen++
-		hit = p.seen >= p.first && p.seen < p.first+p.times
+	if p.chosen == nil {
+		return nil
 	}
-	if hit {
-		p.hits++
-		if p.limited != nil && p.began.IsZero() {
-			p.began = now
-		}
-	}
-	left := p.wait - now.Sub(p.began)
-	switch {
-	case p.limited != nil && !p.began.IsZero() && left > 0 && p.limited(operation):
-		return tradingsim.RateLimit(left)
-	case hit && p.planned != nil:
-		return p.planned
-	}
-	return nil
+	return p.chosen(operation, now)
 }
 
 // entered reports whether the entry that something happens to has been sent.
@@ -134,40 +114,46 @@ func (p *play) step() time.Duration {
 }
 
 // hold lets time pass. With room the bot is brought to enter again and again.
-func (p *play) hold(d time.Duration, room bool) error {
-	_, err := p.until(func() bool { return false }, d, room)
-	return err
+func (p *play) hold(d time.Duration, room bool) {
+	p.until(func() bool { return false }, d, room)
 }
 
 // settle lets time pass without room: a bot that has something to read, to protect or to close
 // has the time for it, and a bot that does not do so shows it.
-func (p *play) settle() error {
+func (p *play) settle() {
 	most := max(time.Duration(p.Manifest.StopWithin), time.Duration(p.Manifest.FlatWithin), p.periods(2), time.Second)
-	return p.hold(most+max(p.periods(2), 2*time.Second), false)
+	p.hold(most+max(p.periods(2), 2*time.Second), false)
+}
+
+// goOn lets the bot go on for a while.
+func (p *play) goOn() { p.hold(max(p.periods(3), 2*time.Second), true) }
+
+// reaches waits for the bot to come to a point, and reports whether it does.
+func (p *play) reaches(met func() bool) bool {
+	return p.until(met, max(p.periods(25), 10*time.Second), true)
 }
 
 // until lets time pass until a condition is met, and reports whether it was.
-func (p *play) until(met func() bool, most time.Duration, room bool) (bool, error) {
+func (p *play) until(met func() bool, most time.Duration, room bool) bool {
 	if !p.alive { // what is planned for its first requests is planned by now
 		p.alive = true
-		if err := p.start("started"); err != nil {
-			return false, err
-		}
+		p.start("started")
 	}
 	for end := p.sim.Now().Add(most); ; {
+		if p.err = cmp.Or(p.err, p.ctx.Err()); p.err != nil {
+			return false
+		}
 		if met() {
-			return true, nil
+			return true
 		}
 		now := p.sim.Now()
-		if err := p.ctx.Err(); err != nil || !now.Before(end) {
-			return false, err
+		if !now.Before(end) {
+			return false
 		}
 		p.sleep(min(p.step(), end.Sub(now)))
 		select {
 		case <-p.program.Ended():
-			if err := p.restart(); err != nil {
-				return false, err
-			}
+			p.restart()
 		default:
 		}
 		p.wobble()
@@ -179,22 +165,20 @@ func (p *play) until(met func() bool, most time.Duration, room bool) (bool, erro
 
 // start starts the bot. From then on the scenario acts a little after each round moment of the
 // bot: in virtual time chance would choose which of two is first that act at one moment.
-func (p *play) start(text string) error {
+func (p *play) start(text string) {
 	p.sim.Note(tradingsim.EventStart, text)
-	if err := p.program.Start(); err != nil {
-		return err
-	}
+	p.err = p.program.Start()
 	p.sleep(137 * time.Microsecond)
-	return nil
 }
 
 // restart starts a bot again that has ended by itself, as its supervisor would: each time later.
-func (p *play) restart() error {
-	how := p.program.How()
-	p.sim.Note(tradingsim.EventKill, "it ended by itself: "+how)
-	p.sleep(max(p.periods(1), 500*time.Millisecond) << min(p.ends, 3))
-	p.ends++
-	return p.start("started again after its own end")
+func (p *play) restart() {
+	p.sim.Note(tradingsim.EventKill, "it ended by itself: "+p.program.How())
+	p.sleep(max(p.periods(1), 500*time.Millisecond) << min(p.counts().Ends, 3))
+	p.mu.Lock()
+	p.did.Ends++
+	p.mu.Unlock()
+	p.start("started again after its own end")
 }
 
 // wobble moves all marks a little around where they began.
@@ -249,28 +233,24 @@ func (p *play) makeRoom() {
 	}
 	a := p.account()
 	now := p.sim.Now()
-	waits := map[slot]bool{}
-	due := func(s slot) bool {
-		waits[s] = true
-		if _, known := p.since[s]; !known {
-			p.since[s], p.patience[s] = now, p.periods(1)+time.Duration(p.random.Int64N(int64(p.periods(1))))
+	waits := map[string]bool{}
+	due := func(what string) bool {
+		waits[what] = true
+		if p.due[what].IsZero() {
+			p.due[what] = now.Add(p.periods(1) + time.Duration(p.random.Int64N(int64(p.periods(1)))))
 		}
-		return now.Sub(p.since[s]) >= p.patience[s]
+		return !now.Before(p.due[what])
 	}
 	for _, held := range a.Positions {
-		if due(slot{a.ID, held.Symbol}) {
+		if due(held.Symbol) {
 			p.close(held.Symbol)
-			delete(p.since, slot{a.ID, held.Symbol})
+			delete(p.due, held.Symbol)
 		}
 	}
-	if len(a.Orders) > 0 && len(a.Positions) == 0 && due(slot{a.ID, "resting"}) && now.After(p.back) {
+	if len(a.Orders) > 0 && len(a.Positions) == 0 && due("what rests") && now.After(p.back) {
 		p.drive(a.Orders[p.random.IntN(len(a.Orders))])
 	}
-	for s := range p.since {
-		if !waits[s] {
-			delete(p.since, s)
-		}
-	}
+	maps.DeleteFunc(p.due, func(what string, _ time.Time) bool { return !waits[what] })
 }
 
 // drive moves a mark through a limit for as long as the engine needs to see it.

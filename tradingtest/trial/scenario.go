@@ -51,23 +51,30 @@ const Quiet = "quiet"
 // scenarios are all, in their order, with what plays them.
 var scenarios = []struct {
 	name string
-	play func(*play) error
+	play func(*play)
 }{
-	{Quiet, func(p *play) error { return p.hold(max(p.periods(12), 6*time.Second), true) }},
-	{"lost reply", func(p *play) error { return p.lose(tradingsim.DropResponse(), 4) }},
-	{"lost request", func(p *play) error { return p.lose(tradingsim.DropRequest(), 4) }},
-	{"cut reply", func(p *play) error { return p.lose(tradingsim.TruncateResponse(), 4) }},
-	{"page of a gateway", func(p *play) error { return p.lose(tradingsim.GatewayErrorAfter(502), 4) }},
-	{"failure after the work", func(p *play) error { return p.lose(tradingsim.FailAfter(500, "internal_error"), 1) }},
-	{"service dies", func(p *play) error { return p.lose(tradingsim.CrashAfter(), 1) }},
-	{"limit of orders", (*play).limitOrders},
-	{"limit of the key", (*play).limitKey},
+	{Quiet, func(p *play) { p.hold(max(p.periods(12), 6*time.Second), true) }},
+	{"lost reply", func(p *play) { p.lose(tradingsim.DropResponse(), 4) }},
+	{"lost request", func(p *play) { p.lose(tradingsim.DropRequest(), 4) }},
+	{"cut reply", func(p *play) { p.lose(tradingsim.TruncateResponse(), 4) }},
+	{"page of a gateway", func(p *play) { p.lose(tradingsim.GatewayErrorAfter(502), 4) }},
+	{"failure after the work", func(p *play) { p.lose(tradingsim.FailAfter(500, "internal_error"), 1) }},
+	{"service dies", func(p *play) { p.lose(tradingsim.CrashAfter(), 1) }},
+	{"limit of orders", func(p *play) { p.limit(isEntry) }},
+	{"limit of the key", func(p *play) {
+		p.limit(func(operation string) bool { return operation != "GET /health" && operation != "GET /openapi.json" })
+	}},
 	{"unhealthy", (*play).makeUnhealthy},
 	{"locked", (*play).lock},
 	{"no price", (*play).takePrice},
-	{"killed while open", (*play).killOpen},
-	{"killed in a reply", func(p *play) error { return p.killIn(tradingsim.DelayResponse(time.Hour)) }},
-	{"killed in an order", func(p *play) error { return p.killIn(tradingsim.Delay(p.periods(1) / 2)) }},
+	{"killed while open", func(p *play) {
+		if p.reaches(func() bool { return p.entered() && p.holds() }) {
+			p.hold(time.Duration(p.random.Int64N(int64(p.periods(1)))), false)
+			p.kill()
+		}
+	}},
+	{"killed in a reply", func(p *play) { p.killIn(tradingsim.DelayResponse(time.Hour)) }},
+	{"killed in an order", func(p *play) { p.killIn(tradingsim.Delay(p.periods(1) / 2)) }},
 	{"lost stop", (*play).loseStop},
 }
 
@@ -105,114 +112,103 @@ func Play(ctx context.Context, s Scene, sim *tradingsim.Sim, program Program) (c
 		ctx: ctx, Scene: s, sim: sim, program: program,
 		random: rand.New(rand.NewPCG(s.Seed, name.Sum64())), prices: map[string]string{},
 		symbols: slices.Sorted(maps.Keys(s.Manifest.Markets)),
-		since:   map[slot]time.Time{}, patience: map[slot]time.Duration{},
+		due:     map[string]time.Time{},
 	}
 	p.Speed = max(1, p.Speed)
 	p.nth = 1 + p.random.IntN(max(1, min(s.Quiet.Entries, 3)))
-	sim.FaultEach(p.fault)
 	for _, one := range scenarios {
 		if one.name != s.Scenario {
 			continue
 		}
-		err := one.play(p)
+		sim.FaultEach(p.fault)
+		one.play(p)
 		sim.FaultEach(func(string) tradingsim.Fault { return nil })
 		if p.alive {
-			err = errors.Join(err, program.Kill())
+			p.err = errors.Join(p.err, program.Kill())
 		}
-		return p.counts(), err
+		return p.counts(), p.err
 	}
 	return c, fmt.Errorf("there is no scenario %q", s.Scenario)
 }
 
 // lose loses what becomes of the n-th entry, and of up to most-1 that follow at once: transports
 // send again by themselves.
-func (p *play) lose(f tradingsim.Fault, most int) error {
+func (p *play) lose(f tradingsim.Fault, most int) {
 	p.plan(f, isEntry, p.nth, 1+p.random.IntN(most))
-	if hit, err := p.until(p.hit, p.reach(), true); !hit || err != nil {
-		return err
+	if p.reaches(p.hit) {
+		p.settle()
+		p.goOn()
 	}
-	if err := p.settle(); err != nil {
-		return err
-	}
-	return p.hold(max(p.periods(3), 2*time.Second), true)
 }
 
-// limitOrders answers entries 429 for as long as the first answer says.
-func (p *play) limitOrders() error { return p.limit(isEntry) }
-
-// limitKey answers everything that has a key 429, from an entry on.
-func (p *play) limitKey() error {
-	return p.limit(func(operation string) bool { return operation != "GET /health" && operation != "GET /openapi.json" })
-}
-
-func (p *play) limit(scope func(string) bool) error {
+// limit answers what is in a scope 429 from the n-th entry on, for as long as its answer says.
+func (p *play) limit(scope func(string) bool) {
 	wait := min(max(p.periods(5), 5*time.Second), time.Minute).Round(time.Second)
-	p.mu.Lock()
-	p.limited, p.wait = scope, wait
-	p.mu.Unlock()
-	p.plan(nil, isEntry, p.nth, 1)
-	if hit, err := p.until(func() bool { return p.over(0) }, p.reach(), true); !hit || err != nil {
-		return err
+	var end time.Time
+	p.choose(func(operation string, now time.Time) tradingsim.Fault {
+		if end.IsZero() && isEntry(operation) && p.did.Entries == p.nth {
+			end = now.Add(wait)
+			p.hits++
+		}
+		if scope(operation) && now.Before(end) {
+			return tradingsim.RateLimit(end.Sub(now))
+		}
+		return nil
+	})
+	if p.reaches(p.hit) {
+		p.hold(wait, true)
+		p.goOn()
 	}
-	if _, err := p.until(func() bool { return p.over(wait) }, 2*wait, true); err != nil {
-		return err
-	}
-	return p.hold(max(p.periods(3), 2*time.Second), true)
 }
 
 // makeUnhealthy makes the service unhealthy while the bot is flat and wants to enter, and then
 // healthy again.
-func (p *play) makeUnhealthy() error {
+func (p *play) makeUnhealthy() {
 	p.nth = 1
-	if reached, err := p.until(p.entered, p.reach(), true); !reached || err != nil {
-		return err
+	if !p.reaches(p.entered) {
+		return
 	}
 	status := [][2]string{{"degraded", "stale"}, {"unavailable", "unknown"}}[p.random.IntN(2)]
 	p.sim.SetHealth(status[0], status[1])
 	p.flat = true
-	if err := p.hold(healthCache+time.Duration(p.Manifest.HealthAge)+max(p.periods(2), 2*time.Second), true); err != nil {
-		return err
-	}
+	p.hold(healthCache+time.Duration(p.Manifest.HealthAge)+max(p.periods(2), 2*time.Second), true)
 	p.sim.SetHealth("healthy", "live")
-	return p.again(healthCache)
+	p.again(healthCache)
 }
 
 // again waits until the bot enters once more.
-func (p *play) again(more time.Duration) error {
+func (p *play) again(more time.Duration) {
 	before := p.counts().Entries
-	_, err := p.until(func() bool { return p.counts().Entries > before }, more+max(p.periods(5), 3*time.Second), true)
-	p.flat = false
-	return err
+	p.until(func() bool { return p.counts().Entries > before }, more+max(p.periods(5), 3*time.Second), true)
 }
 
 // lock makes the account refuse new exposure while the bot is flat.
-func (p *play) lock() error {
+func (p *play) lock() {
 	p.nth = 1
-	if reached, err := p.until(p.entered, p.reach(), true); !reached || err != nil {
-		return err
+	if !p.reaches(p.entered) {
+		return
 	}
+	live := p.Manifest.Environment == "live"
 	p.flat = true
-	if p.Manifest.Environment == "live" {
+	if live {
 		p.clear()
 		p.sim.SetStatus(Account, "PASSED")
 	} else {
 		p.plan(tradingsim.Fail(403, "account_locked"), isEntry, 1, 1<<30)
 	}
-	if err := p.hold(max(p.periods(8), 4*time.Second), true); err != nil {
-		return err
-	}
-	p.plan(nil, isEntry, 1, 0)
-	if p.Manifest.Environment == "live" {
+	p.hold(max(p.periods(8), 4*time.Second), true)
+	p.choose(nil)
+	if live {
 		p.sim.SetStatus(Account, "ACTIVE")
 	}
-	return p.again(0)
+	p.again(0)
 }
 
 // takePrice takes all marks away while the bot is flat.
-func (p *play) takePrice() error {
+func (p *play) takePrice() {
 	p.nth = 1
-	if reached, err := p.until(p.entered, p.reach(), true); !reached || err != nil {
-		return err
+	if !p.reaches(p.entered) {
+		return
 	}
 	p.still = true
 	for range 5 { // it may enter in between
@@ -223,58 +219,39 @@ func (p *play) takePrice() error {
 		}
 		p.wobble()
 	}
-	if err := p.hold(max(p.periods(5), 2*time.Second), false); err != nil {
-		return err
-	}
+	p.hold(max(p.periods(5), 2*time.Second), false)
 	p.still = false
 	p.wobble()
-	return p.again(0)
-}
-
-// killOpen kills the bot while it holds a position.
-func (p *play) killOpen() error {
-	if reached, err := p.until(func() bool { return p.entered() && p.holds() }, p.reach(), true); !reached || err != nil {
-		return err
-	}
-	if err := p.hold(time.Duration(p.random.Int64N(int64(p.periods(1)))), false); err != nil {
-		return err
-	}
-	return p.kill()
+	p.again(0)
 }
 
 // killIn kills the bot while its n-th entry is under way or its reply is.
-func (p *play) killIn(f tradingsim.Fault) error {
+func (p *play) killIn(f tradingsim.Fault) {
 	p.plan(f, isEntry, p.nth, 1)
-	if hit, err := p.until(p.hit, p.reach(), true); !hit || err != nil {
-		return err
+	if p.reaches(p.hit) {
+		p.kill()
 	}
-	return p.kill()
 }
 
-func (p *play) kill() error {
-	if err := p.program.Kill(); err != nil {
-		return err
+func (p *play) kill() {
+	if p.err = p.program.Kill(); p.err != nil {
+		return
 	}
 	p.sleep(time.Duration(250*p.Speed) * time.Millisecond) // what is in the socket arrives
 	p.sim.Note(tradingsim.EventKill, "killed by the scenario")
 	p.sleep(max(p.periods(1), 500*time.Millisecond))
-	if err := p.start("started again"); err != nil {
-		return err
-	}
-	if err := p.settle(); err != nil {
-		return err
-	}
-	return p.hold(max(p.periods(3), 2*time.Second), true)
+	p.start("started again")
+	p.settle()
+	p.goOn()
 }
 
 // loseStop loses a request that sets levels.
-func (p *play) loseStop() error {
+func (p *play) loseStop() {
 	if p.Quiet.Levels == 0 {
-		return nil // nothing to lose
+		return // nothing to lose
 	}
 	p.plan(tradingsim.DropRequest(), isLevels, 1+p.random.IntN(min(p.Quiet.Levels, 3)), 1+p.random.IntN(4))
-	if hit, err := p.until(p.hit, p.reach(), true); !hit || err != nil {
-		return err
+	if p.reaches(p.hit) {
+		p.settle()
 	}
-	return p.settle()
 }
