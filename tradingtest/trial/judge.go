@@ -56,9 +56,11 @@ func (f Findings) Of(judgement string) Finding {
 }
 
 // Worst is the worst verdict.
-func (f Findings) Worst() Verdict {
+func (f Findings) Worst() Verdict { return worst(f.Findings) }
+
+func worst(list []Finding) Verdict {
 	for _, v := range []Verdict{Fail, Warn, Pass} {
-		if slices.ContainsFunc(f.Findings, func(one Finding) bool { return one.Verdict == v }) {
+		if slices.ContainsFunc(list, func(f Finding) bool { return f.Verdict == v }) {
 			return v
 		}
 	}

@@ -109,7 +109,7 @@ func noStop(t *tally) func(*world, point) {
 		s, r := slot{p.e.Account, p.e.Symbol}, w.byID[p.e.Request]
 		if x := positions[s]; x != nil && r != nil {
 			switch {
-			case isLevels(r.Operation) && r.clears:
+			case isLevels(r.Operation) && r.StopLossPrice.null:
 				x.stop = false
 			case r.StopLossPrice.set && r.StopLossPrice.IsPositive(),
 				r.Operation == "POST /orders/conditional" && w.held[s].IsNegative() != (r.Side == "short"):

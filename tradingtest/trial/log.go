@@ -28,40 +28,33 @@ func ReadLog(r io.Reader) (events []tradingsim.Event, err error) {
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			return nil, fmt.Errorf("line %d of the log: %w", n, err)
 		}
+		what, has := "change", e.Change != nil
 		switch e.Kind {
 		case tradingsim.EventRequest, tradingsim.EventAnswer, tradingsim.EventRefused:
-			err = missing(e.Request == nil, n, "request")
+			what, has = "request", e.Request != nil
 		case tradingsim.EventExecution:
-			err = missing(e.Execution == nil, n, "execution")
-		default:
-			err = missing(e.Change == nil, n, "change")
+			what, has = "execution", e.Execution != nil
 		}
-		if err != nil {
-			return nil, err
+		if !has {
+			return nil, fmt.Errorf("line %d of the log has no %s", n, what)
 		}
 		events = append(events, e)
 	}
 	return events, lines.Err()
 }
 
-func missing(is bool, line int, what string) error {
-	if is {
-		return fmt.Errorf("line %d of the log has no %s", line, what)
-	}
-	return nil
-}
-
 // number is a number of a body; one that cannot be computed with is absent.
 type number struct {
 	decimal.Decimal
-	set bool
+	set, null bool
 }
 
 func (n *number) UnmarshalJSON(text []byte) error {
 	d, err := decimal.NewFromString(strings.Trim(string(text), `"`))
 	if err == nil && plain(d) {
-		*n = number{d, true}
+		n.Decimal, n.set = d, true
 	}
+	n.null = string(text) == "null"
 	return nil
 }
 
@@ -96,7 +89,6 @@ type request struct {
 	write   bool
 	entry   bool // it can add exposure
 	resting bool
-	clears  bool // it takes the stop away
 }
 
 func newRequest(r tradingsim.Request) *request {
@@ -118,10 +110,6 @@ func newRequest(r tradingsim.Request) *request {
 	}
 	q.entry = isEntry(r.Operation) && !q.ReduceOnly
 	q.resting = r.Operation == "POST /orders/limit"
-	var levels map[string]json.RawMessage
-	if json.Unmarshal(r.Body, &levels) == nil {
-		q.clears = string(levels["stopLossPrice"]) == "null"
-	}
 	return q
 }
 
@@ -187,24 +175,23 @@ func (r *request) text() string {
 
 // point is a moment of a log: an arrival, an answer, an execution or a change.
 type point struct {
-	at       time.Time
-	kind     tradingsim.EventKind
-	r        *request
-	e        *tradingsim.Execution
-	c        *tradingsim.Change
-	position int
+	at   time.Time
+	kind tradingsim.EventKind
+	r    *request
+	e    *tradingsim.Execution
+	c    *tradingsim.Change
 }
 
 // timeline puts a log into the order of what happened: an answer counts from when it was given,
 // however much later its line was written.
 func timeline(events []tradingsim.Event) (points []point, byID map[int64]*request) {
 	byID = map[int64]*request{}
-	for i, e := range events {
+	for _, e := range events {
 		switch {
 		case e.Kind == tradingsim.EventRequest:
 			r := newRequest(*e.Request)
 			byID[r.ID] = r
-			points = append(points, point{r.At, e.Kind, r, nil, nil, i})
+			points = append(points, point{r.At, e.Kind, r, nil, nil})
 		case e.Kind == tradingsim.EventAnswer:
 			r, ok := byID[e.Request.ID]
 			if !ok {
@@ -212,12 +199,12 @@ func timeline(events []tradingsim.Event) (points []point, byID map[int64]*reques
 			}
 			r.Request = *e.Request
 			if !r.AnsweredAt.IsZero() {
-				points = append(points, point{r.AnsweredAt, e.Kind, r, nil, nil, i})
+				points = append(points, point{r.AnsweredAt, e.Kind, r, nil, nil})
 			}
 		case e.Execution != nil:
-			points = append(points, point{e.Execution.At, e.Kind, nil, e.Execution, nil, i})
+			points = append(points, point{e.Execution.At, e.Kind, nil, e.Execution, nil})
 		case e.Change != nil:
-			points = append(points, point{e.Change.At, e.Kind, nil, nil, e.Change, i})
+			points = append(points, point{e.Change.At, e.Kind, nil, nil, e.Change})
 		}
 	}
 	slices.SortStableFunc(points, func(a, b point) int { return a.at.Compare(b.at) })

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -98,22 +99,9 @@ const maxPeriod = time.Hour
 
 // complete fills in what is not set, and judges the rest.
 func (m Manifest) complete() (Manifest, error) {
-	fill := func(d *Duration, to time.Duration) {
-		if *d == 0 {
-			*d = Duration(to)
-		}
-	}
-	if m.Environment == "" {
-		m.Environment = "live"
-	}
-	if m.Restart == "" {
-		m.Restart = Resume
-	}
-	if m.Entries == 0 {
-		m.Entries = 10
-	}
-	fill(&m.HealthAge, min(max(time.Duration(m.Period), time.Second), 5*time.Second))
-	fill(&m.Timeout, 10*time.Second)
+	m.Environment, m.Restart, m.Entries = cmp.Or(m.Environment, "live"), cmp.Or(m.Restart, Resume), cmp.Or(m.Entries, 10)
+	m.HealthAge = cmp.Or(m.HealthAge, Duration(min(max(time.Duration(m.Period), time.Second), 5*time.Second)))
+	m.Timeout = cmp.Or(m.Timeout, Duration(10*time.Second))
 	var wrong []error
 	rule := func(ok bool, format string, args ...any) {
 		if !ok {

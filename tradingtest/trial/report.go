@@ -76,58 +76,46 @@ func Summary(runs []Outcome) (t Total) {
 // WriteReached writes which judgement was exercised in which scenario, and why others were not.
 func WriteReached(w io.Writer, runs []Outcome) {
 	var scenarios []string
+	found := map[[2]string][]Finding{} // by scenario, or none, and judgement
 	for _, o := range runs {
 		if !slices.Contains(scenarios, o.Scenario) {
 			scenarios = append(scenarios, o.Scenario)
 		}
+		for _, name := range Judgements() {
+			for _, scenario := range []string{o.Scenario, ""} {
+				found[[2]string{scenario, name}] = append(found[[2]string{scenario, name}], o.Of(name))
+			}
+		}
 	}
-	names := Judgements()
 	fmt.Fprintf(w, "%-24s", "exercised, of the runs")
-	for _, name := range names {
+	for _, name := range Judgements() {
 		fmt.Fprintf(w, " %-9.9s", short(name))
 	}
 	fmt.Fprintln(w)
-	never := map[string]Finding{}
-	reached := map[string]bool{}
 	for _, scenario := range scenarios {
 		fmt.Fprintf(w, "%-24s", scenario)
-		for _, name := range names {
-			count, of := 0, 0
-			worst := Pass
-			for _, o := range runs {
-				if o.Scenario != scenario {
-					continue
-				}
-				of++
-				switch f := o.Of(name); f.Verdict {
-				case NotExercised:
-					never[name] = f
-				case Fail:
-					worst = Fail
-					count++
-				case Warn:
-					count++
-					if worst == Pass {
-						worst = Warn
-					}
-				default:
-					count++
+		for _, name := range Judgements() {
+			list := found[[2]string{scenario, name}]
+			missed := 0
+			for _, f := range list {
+				if f.Verdict == NotExercised {
+					missed++
 				}
 			}
-			reached[name] = reached[name] || count > 0
-			cell := "-"
-			if count > 0 {
-				cell = fmt.Sprintf("%d/%d", count, of)
-			}
-			if count > 0 && worst != Pass {
-				cell += " " + string(worst)
+			cell := fmt.Sprintf("%d/%d", len(list)-missed, len(list))
+			switch v := worst(list); v {
+			case NotExercised:
+				cell = "-"
+			case Fail, Warn:
+				cell += " " + string(v)
 			}
 			fmt.Fprintf(w, " %-9s", cell)
 		}
 		fmt.Fprintln(w)
 	}
-	for _, name := range names {
-		if f := never[name]; !reached[name] && f.Text != "" && len(scenarios) > 2 { // not of a replay
+	for _, name := range Judgements() {
+		list := found[[2]string{"", name}]
+		if f := list[len(list)-1]; worst(list) == NotExercised && f.Text != "" && len(scenarios) > 2 { // not of a replay
 			fmt.Fprintf(w, "never exercised: %s, because %s. To exercise it, %s.\n", name, f.Text, cmp.Or(f.Change, "see the reason"))
 		}
 	}

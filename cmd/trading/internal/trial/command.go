@@ -29,6 +29,7 @@ const (
 // flags are those of the command.
 type flags struct {
 	app      *cli.App
+	cmd      *cobra.Command
 	out      *cli.Output
 	manifest string
 	seeds    int
@@ -59,10 +60,9 @@ exercised.`,
 			"  trading trial -- python3 loop.py {dir}/state\n" +
 			"  trading trial --only \"lost reply\" --seed 7 -- ./bot",
 	}
-	f.out = app.Output(cmd)
+	f.judges(cmd, f.run)
 	f.program(cmd)
 	s := cmd.Flags()
-	s.StringVar(&f.manifest, "manifest", "trial.json", "the file that declares what the bot may do")
 	s.IntVar(&f.seeds, "seeds", 3, "how many seeds each scenario is played with")
 	s.Uint64Var(&f.seed, "seed", 0, "this seed alone")
 	s.StringArrayVar(&f.runner.Only, "only", nil, "this scenario alone; may be repeated")
@@ -70,9 +70,21 @@ exercised.`,
 	s.IntVar(&f.runner.Parallel, "parallel", 16, "how many run at once")
 	s.StringVar(&f.runner.Dir, "keep", "", "keep the folder of each run, with sim.log and what the bot printed, in this folder")
 	s.StringVar(&f.junit, "junit", "", "write the result to this file, as CI systems read it")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) }
 	cmd.AddCommand(newInit(app), newJudge(app))
 	return cmd
+}
+
+// judges makes a command of what finds outcomes.
+func (f *flags) judges(cmd *cobra.Command, find func(ctx context.Context, args []string) ([]judge.Outcome, error)) {
+	f.cmd, f.out = cmd, f.app.Output(cmd)
+	cmd.Flags().StringVar(&f.manifest, "manifest", "trial.json", "the file that declares what the bot may do")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		outcomes, err := find(cmd.Context(), args)
+		if err != nil {
+			return cli.WithCode(harness, err)
+		}
+		return f.report(outcomes)
+	}
 }
 
 // program adds the flags that say how a bot is run.
@@ -86,31 +98,27 @@ func (f *flags) program(cmd *cobra.Command) {
 // complete fills in the runner.
 func (f *flags) complete(args []string) error {
 	if len(args) == 0 {
-		return cli.Misuse("missing: COMMAND, after --")
+		return errors.New("missing: COMMAND, after --")
 	}
 	if _, err := exec.LookPath(args[0]); err != nil {
-		return cli.WithCode(cli.Usage, err)
+		return err
 	}
 	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	r := &f.runner
 	r.Argv, r.Environ, r.Command, r.Say = args, f.app.Environ, []string{self}, f.app.Sayf
-	return nil
+	return err
 }
 
-func (f *flags) run(ctx context.Context, args []string) error {
-	err := f.complete(args)
-	if err != nil {
-		return err
-	}
+func (f *flags) run(ctx context.Context, args []string) (outcomes []judge.Outcome, err error) {
 	r := &f.runner
+	if err := f.complete(args); err != nil {
+		return nil, err
+	}
 	if r.Manifest, err = readManifest(f.manifest); err != nil {
-		return err
+		return nil, err
 	}
 	if f.seeds < 1 || f.seeds > 1000 || r.Parallel < 1 || r.Parallel > 256 {
-		return cli.Misuse("--seeds must be from 1 to 1000, and --parallel from 1 to 256")
+		return nil, errors.New("--seeds must be from 1 to 1000, and --parallel from 1 to 256")
 	}
 	for seed := range f.seeds {
 		r.Seeds = append(r.Seeds, uint64(seed)+1)
@@ -120,7 +128,7 @@ func (f *flags) run(ctx context.Context, args []string) error {
 	}
 	for _, name := range r.Only {
 		if !slices.Contains(judge.Scenarios(), name) {
-			return cli.Misuse("--only is %q: it must be one of %s", name, strings.Join(judge.Scenarios(), ", "))
+			return nil, fmt.Errorf("--only is %q: it must be one of %s", name, strings.Join(judge.Scenarios(), ", "))
 		}
 	}
 	if len(r.Only) == 0 {
@@ -129,24 +137,18 @@ func (f *flags) run(ctx context.Context, args []string) error {
 	if f.counts != "" {
 		r.Quiet = &judge.Counts{}
 		if n, err := fmt.Sscanf(f.counts, "%d,%d", &r.Quiet.Entries, &r.Quiet.Levels); err != nil || n != 2 {
-			return cli.Misuse("--counts is %q: it must be two numbers, such as 5,0", f.counts)
+			return nil, fmt.Errorf("--counts is %q: it must be two numbers, such as 5,0", f.counts)
 		}
 	}
 	r.Replay = f.replay(args)
-	outcomes, err := r.Run(ctx)
+	if outcomes, err = r.Run(ctx); err != nil || f.junit == "" {
+		return outcomes, err
+	}
+	file, err := os.Create(f.junit)
 	if err != nil {
-		return cli.WithCode(harness, err)
+		return nil, err
 	}
-	if f.junit != "" {
-		file, err := os.Create(f.junit)
-		if err != nil {
-			return cli.WithCode(harness, err)
-		}
-		if err := errors.Join(WriteJUnit(file, outcomes), file.Close()); err != nil {
-			return cli.WithCode(harness, err)
-		}
-	}
-	return f.report(outcomes)
+	return outcomes, errors.Join(WriteJUnit(file, outcomes), file.Close())
 }
 
 // result is the report as JSON.
@@ -185,17 +187,10 @@ func (f *flags) replay(args []string) func(judge.Outcome, judge.Counts) string {
 		quoted[i] = quote(arg)
 	}
 	more := ""
-	if f.manifest != "trial.json" {
-		more += " --manifest " + quote(f.manifest)
-	}
-	if f.runner.Speed > 1 {
-		more += fmt.Sprintf(" --speed %g", f.runner.Speed)
-	}
-	if f.runner.Sidecar {
-		more += " --sidecar"
-	}
-	if f.runner.Kill != "" {
-		more += " --kill-command " + quote(f.runner.Kill)
+	for _, name := range []string{"manifest", "speed", "sidecar", "kill-command"} {
+		if flag := f.cmd.Flag(name); flag.Changed {
+			more += fmt.Sprintf(" --%s=%s", name, quote(flag.Value.String()))
+		}
 	}
 	return func(o judge.Outcome, quiet judge.Counts) string {
 		return fmt.Sprintf("trading trial --only %s --seed %d --counts %d,%d%s -- %s", quote(o.Scenario), o.Seed, quiet.Entries, quiet.Levels, more, strings.Join(quoted, " "))
@@ -213,11 +208,11 @@ func quote(word string) string {
 func readManifest(path string) (m judge.Manifest, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return m, cli.Misuse("--manifest: %v; trading trial init proposes one", err)
+		return m, fmt.Errorf("--manifest: %w; trading trial init proposes one", err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	if m, err = judge.ReadManifest(file); err != nil {
-		return m, cli.Misuse("--manifest %s: %v", path, err)
+		return m, fmt.Errorf("--manifest %s: %w", path, err)
 	}
 	return m, nil
 }
@@ -235,7 +230,7 @@ hold.`,
 	period := cmd.Flags().Duration("period", time.Second, "how often the bot looks, about")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.complete(args); err != nil {
-			return err
+			return cli.WithCode(harness, err)
 		}
 		f.runner.Manifest = judge.Manifest{Period: judge.Duration(*period), Timeout: judge.Duration(10 * time.Second), Markets: map[string]judge.Market{}}
 		for symbol, price := range map[string]int64{"BTC": 64000, "ETH": 3200, "SOL": 150, "TSLA": 250, "GOLD": 2400} {
@@ -261,26 +256,21 @@ func newJudge(app *cli.App) *cobra.Command {
 		Use: "judge LOG", Short: "Judge a run from elsewhere by the log of its simulation", Args: cli.Args("LOG"),
 		Example: "  trading trial judge sim.log --manifest trial.json",
 	}
-	f.out = app.Output(cmd)
-	cmd.Flags().StringVar(&f.manifest, "manifest", "trial.json", "the file that declares what the bot may do")
-	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
+	f.judges(cmd, func(_ context.Context, args []string) (outcomes []judge.Outcome, err error) {
 		if f.runner.Manifest, err = readManifest(f.manifest); err != nil {
-			return err
+			return nil, err
 		}
 		file, err := os.Open(args[0])
 		if err != nil {
-			return cli.WithCode(harness, err)
+			return nil, err
 		}
 		defer func() { _ = file.Close() }() // it was only read
 		events, err := judge.ReadLog(file)
 		if err != nil {
-			return cli.WithCode(harness, err)
+			return nil, err
 		}
 		findings, err := judge.Judge(f.runner.Manifest, events)
-		if err != nil {
-			return cli.WithCode(harness, err)
-		}
-		return f.report([]judge.Outcome{{Scenario: "log", Findings: findings}})
-	}
+		return []judge.Outcome{{Scenario: "log", Findings: findings}}, err
+	})
 	return cmd
 }

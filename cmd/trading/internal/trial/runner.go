@@ -54,19 +54,20 @@ func Kept(args []string) {
 
 func (r *Runner) keeper() []string { return slices.Concat(r.Command, keep) }
 
+// prepare makes the folder for the runs, and returns what removes a temporary one.
+func (r *Runner) prepare() (remove func(), err error) {
+	if r.Dir != "" {
+		return func() {}, errors.Join(r.fast(), os.MkdirAll(r.Dir, 0o700))
+	}
+	r.Dir, err = os.MkdirTemp("", "trading-trial-")
+	return func() { _ = os.RemoveAll(r.Dir) }, errors.Join(err, r.fast())
+}
+
 // Run plays all scenarios, and returns their outcomes in order. An error is of the harness.
 func (r *Runner) Run(ctx context.Context) ([]judge.Outcome, error) {
-	if r.Dir == "" {
-		dir, err := os.MkdirTemp("", "trading-trial-")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		r.Dir = dir
-	} else if err := os.MkdirAll(r.Dir, 0o700); err != nil {
-		return nil, err
-	}
-	if err := r.fast(); err != nil {
+	remove, err := r.prepare()
+	defer remove()
+	if err != nil {
 		return nil, err
 	}
 	var outcomes []judge.Outcome
@@ -132,26 +133,30 @@ func (r *Runner) fast() error {
 // Three at once take no longer than one, for whoever waits.
 func (r *Runner) thrice(ctx context.Context, s judge.Scene, atOnce int) judge.Outcome {
 	plays, errs := make([]judge.Outcome, 3), make([]error, 3)
-	play := func(from, to int) {
+	shown, fails := 0, 0
+	for from, to := 0, atOnce; from < to && (from == 0 || fails > 0); from, to = to, len(plays) {
 		var all sync.WaitGroup
 		for i := from; i < to; i++ {
 			all.Go(func() { plays[i], _, errs[i] = r.one(ctx, s) })
 		}
 		all.Wait()
+		fails = 0
+		for i, o := range plays {
+			if o.Worst() == judge.Fail {
+				shown, fails = i, fails+1
+			}
+		}
 	}
-	play(0, atOnce)
-	failed := func() int {
-		return slices.IndexFunc(plays, func(o judge.Outcome) bool { return o.Worst() == judge.Fail })
-	}
-	if failed() >= 0 {
-		play(atOnce, 3)
-	}
-	o, err := plays[max(0, failed())], errors.Join(errs...)
-	if failed() >= 0 && err == nil {
-		o = unanimous(o, plays)
-	}
-	if err != nil {
+	o := plays[shown]
+	if err := errors.Join(errs...); err != nil {
 		o.Scenario, o.Seed, o.Harness = s.Scenario, s.Seed, err.Error()
+	} else if fails > 0 && fails < len(plays) {
+		o.Split = fmt.Sprintf("%d of %d", fails, len(plays))
+		for i := range o.Findings.Findings {
+			if f := &o.Findings.Findings[i]; f.Verdict == judge.Fail {
+				f.Verdict = judge.Warn
+			}
+		}
 	}
 	o.Replay = r.Replay(o, *r.Quiet)
 	if w := o.Worst(); w == judge.Fail || w == judge.Warn {
@@ -160,27 +165,8 @@ func (r *Runner) thrice(ctx context.Context, s judge.Scene, atOnce int) judge.Ou
 	return o
 }
 
-// unanimous makes fails that not all plays of a scene have into warnings.
-func unanimous(o judge.Outcome, plays []judge.Outcome) judge.Outcome {
-	n := 0
-	for _, one := range plays {
-		if one.Worst() == judge.Fail {
-			n++
-		}
-	}
-	if n == len(plays) {
-		return o
-	}
-	o.Split = fmt.Sprintf("%d of %d", n, len(plays))
-	for i := range o.Findings.Findings {
-		if f := &o.Findings.Findings[i]; f.Verdict == judge.Fail {
-			f.Verdict = judge.Warn
-		}
-	}
-	return o
-}
-
-// one plays a scene once.
+// one plays a scene once, in a folder of its own: with the log of the simulation, what the programs
+// print, and what is left to the bot's next life.
 func (r *Runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, events []tradingsim.Event, err error) {
 	s.Manifest, s.Speed = r.Manifest, r.Speed
 	if r.Quiet != nil {
@@ -190,23 +176,22 @@ func (r *Runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, event
 	if err != nil {
 		return o, nil, err
 	}
-	files, err := r.files(dir)
+	var files [3]*os.File
+	err = os.Mkdir(filepath.Join(dir, "bot"), 0o700)
+	for i, name := range []string{"sim.log", "bot.out", "sidecar.out"} {
+		file, failed := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		files[i], err = file, errors.Join(err, failed)
+		defer func() { err = errors.Join(err, file.Close()) }()
+	}
 	if err != nil {
 		return o, nil, err
 	}
-	defer func() {
-		for _, f := range files {
-			err = errors.Join(err, f.Close())
-		}
-	}()
-	var seen struct {
-		sync.Mutex
-		events []tradingsim.Event
-	}
+	var mu sync.Mutex // exchanges that the kill has broken may end later
+	var seen []tradingsim.Event
 	sim := judge.NewSim(s, func(e tradingsim.Event) {
-		seen.Lock()
-		defer seen.Unlock()
-		seen.events = append(seen.events, e)
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, e)
 	}, tradingsim.WithLog(files[0]))
 	defer func() { err = errors.Join(err, sim.Close()) }()
 	if err := sim.Listen("127.0.0.1:0"); err != nil {
@@ -219,7 +204,7 @@ func (r *Runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, event
 	})
 	var program judge.Program = bot
 	if r.Sidecar {
-		if program, err = r.behindSidecar(ctx, sim, bot, dir, s.Seed); err != nil {
+		if program, err = r.behindSidecar(ctx, sim, bot, dir, files[2], s.Seed); err != nil {
 			return o, nil, err
 		}
 	}
@@ -227,27 +212,11 @@ func (r *Runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, event
 	if err != nil {
 		return o, nil, err
 	}
-	seen.Lock() // exchanges that the kill has broken may end later
-	events = slices.Clone(seen.events)
-	seen.Unlock()
+	mu.Lock()
+	events = slices.Clone(seen)
+	mu.Unlock()
 	findings, err := judge.Judge(s.Manifest, events)
 	return judge.Outcome{Scenario: s.Scenario, Seed: s.Seed, Counts: counts, Findings: findings}, events, err
-}
-
-// files are the log of the simulation and the output of the bot, whose folder is beside them.
-func (r *Runner) files(dir string) ([]*os.File, error) {
-	if err := os.Mkdir(filepath.Join(dir, "bot"), 0o700); err != nil {
-		return nil, err
-	}
-	log, err := create(dir, "sim.log")
-	if err != nil {
-		return nil, err
-	}
-	output, err := create(dir, "bot.out")
-	if err != nil {
-		return nil, errors.Join(err, log.Close())
-	}
-	return []*os.File{log, output}, nil
 }
 
 // argv is the command of the next life. Under faketime its clock begins at the service's present.
@@ -265,12 +234,9 @@ func (r *Runner) argv(sim *tradingsim.Sim, dir string) []string {
 // Propose makes a manifest of what a program does in a quiet run, and asks what only its owner
 // knows.
 func (r *Runner) Propose(ctx context.Context) (m judge.Manifest, questions []string, err error) {
-	r.Seeds = []uint64{1}
-	if r.Dir, err = os.MkdirTemp("", "trading-trial-"); err != nil {
-		return m, nil, err
-	}
-	defer func() { _ = os.RemoveAll(r.Dir) }()
-	if err := r.fast(); err != nil {
+	remove, err := r.prepare()
+	defer remove()
+	if err != nil {
 		return m, nil, err
 	}
 	_, events, err := r.one(ctx, judge.Scene{Scenario: judge.Quiet, Seed: 1})

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -94,7 +93,7 @@ func (p *pair) Ended() <-chan struct{} {
 func (p *pair) How() string { return p.bot.How() }
 
 // behindSidecar puts a sidecar between a bot and its service.
-func (r *Runner) behindSidecar(ctx context.Context, sim *tradingsim.Sim, bot *process, dir string, seed uint64) (judge.Program, error) {
+func (r *Runner) behindSidecar(ctx context.Context, sim *tradingsim.Sim, bot *process, dir string, output *os.File, seed uint64) (judge.Program, error) {
 	state, keys := filepath.Join(dir, "sidecar"), filepath.Join(dir, "sidecar.keys")
 	if err := os.Mkdir(state, 0o700); err != nil {
 		return nil, err
@@ -108,27 +107,17 @@ func (r *Runner) behindSidecar(ctx context.Context, sim *tradingsim.Sim, bot *pr
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
 	env := slices.Concat(bot.env, []string{"XDG_STATE_HOME=" + state})
-	key := func(name string, more ...string) (string, error) {
-		argv := slices.Concat(r.Command, []string{"sidecar", "keys", "add", name, "--state-dir", state}, more)
+	local := func(args ...string) string {
+		argv := slices.Concat(r.Command, []string{"sidecar", "keys", "add", "--state-dir", state}, args)
 		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-		cmd.Env = env
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		text, err := cmd.Output()
-		if err != nil {
-			return "", fmt.Errorf("a local key: %w: %s", err, errs.String())
+		cmd.Env, cmd.Stderr = env, output
+		text, failed := cmd.Output()
+		if failed != nil {
+			err = fmt.Errorf("a local key: %w: see sidecar.out, with --keep", failed)
 		}
-		return strings.TrimSpace(string(text)), nil
+		return strings.TrimSpace(string(text))
 	}
-	live, err := key("bot", "--account", judge.Account)
-	if err != nil {
-		return nil, err
-	}
-	paper, err := key("paper", "--paper")
-	if err != nil {
-		return nil, err
-	}
-	output, err := create(dir, "sidecar.out")
+	live, paper := local("bot", "--account", judge.Account), local("paper", "--paper")
 	if err != nil {
 		return nil, err
 	}
