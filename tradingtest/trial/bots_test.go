@@ -169,7 +169,7 @@ func (b *raw) carryOut(ctx context.Context, order []byte, lost bool) {
 			b.forget()
 			for i := 0; b.mistake == "storm" && i < 12; i++ { // perhaps now?
 				_, again, _ := strings.Cut(string(b.decide("64000")), "\n")
-				b.send(ctx, "POST", "/orders", []byte(again), fmt.Sprint("storm-", time.Now().UnixNano(), i))
+				b.send(ctx, "POST", "/orders", []byte(again), fmt.Sprintf("storm-%d-%d", time.Now().UnixNano(), i))
 			}
 			return
 		case got.code != "": // it may have been executed, and the key does not say

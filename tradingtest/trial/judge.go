@@ -84,6 +84,7 @@ const ended tradingsim.EventKind = "ended"
 type tally struct {
 	Finding
 	exercised bool
+	now, at   time.Time // the moment, and that of the violation that is shown
 }
 
 // violated notes a violation. The first of the worst word is shown.
@@ -92,6 +93,7 @@ func (t *tally) violated(v Verdict, reason string, shows []*request, format stri
 	if t.Verdict == Fail || t.Verdict == v {
 		return
 	}
+	t.at = t.now
 	t.Verdict, t.Reason, t.Text, t.Requests = v, reason, fmt.Sprintf(format, args...), nil
 	for _, r := range shows {
 		if r != nil && !slices.Contains(t.Requests, r.ID) {
@@ -148,7 +150,8 @@ func Judge(m Manifest, events []tradingsim.Event) (Findings, error) {
 			p.at = w.now
 		}
 		w.see(p)
-		for _, see := range watching {
+		for i, see := range watching {
+			tallies[i].now = p.at
 			see(w, p)
 		}
 		w.after(p)
@@ -161,7 +164,7 @@ func Judge(m Manifest, events []tradingsim.Event) (Findings, error) {
 			one.Reason, one.Text, one.Change = "inconclusive", f.Inconclusive, ""
 		case t.Verdict != "":
 			one = t.Finding
-			one.Judgement, one.Contract, one.Picture = j.name, j.contract, picture(points, byID, t.Requests)
+			one.Judgement, one.Contract, one.Picture = j.name, j.contract, picture(points, byID, t.Requests, t.at)
 		case t.exercised:
 			one.Verdict, one.Reason, one.Text, one.Change = Pass, "pass", "", ""
 		}

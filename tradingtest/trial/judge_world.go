@@ -35,14 +35,14 @@ func exposure(t *tally) func(*world, point) {
 			return
 		}
 		if most.IsPositive() && over(held.Sub(copied[s]), most) {
-			t.violated(Fail, "more-units-than-declared", w.latest(p.e), "The bot held %s %s, and its manifest declares %s at the most.", held, s.symbol, most)
+			t.violated(Fail, "more-units-than-declared", w.latest(p.e.Symbol, p.e.Request), "The bot held %s %s, and its manifest declares %s at the most.", held, s.symbol, most)
 		}
 		worth := decimal.Zero
 		for s, held := range w.held {
 			worth = worth.Add(held.Abs().Sub(copied[s]).Mul(w.price[s.symbol]))
 		}
 		if w.m.Dollars.IsPositive() && over(worth, w.m.Dollars) {
-			t.violated(Fail, "more-dollars-than-declared", w.latest(p.e), "The bot held positions worth %s dollars, and its manifest declares %s at the most.", worth.Round(2), w.m.Dollars)
+			t.violated(Fail, "more-dollars-than-declared", w.latest(p.e.Symbol, p.e.Request), "The bot held positions worth %s dollars, and its manifest declares %s at the most.", worth.Round(2), w.m.Dollars)
 		}
 	}
 }
@@ -53,9 +53,9 @@ func over(is, most decimal.Decimal) bool {
 }
 
 // latest are the latest entries of a market that were executed.
-func (w *world) latest(e *tradingsim.Execution) (list []*request) {
+func (w *world) latest(symbol string, until int64) (list []*request) {
 	for _, r := range slices.Backward(w.recent) {
-		if len(list) < 3 && r.Symbol == e.Symbol && r.ID <= e.Request && w.executed[r.ID] {
+		if len(list) < 3 && r.Symbol == symbol && r.ID <= until && w.executed[r.ID] {
 			list = append(list, r)
 		}
 	}
@@ -89,7 +89,7 @@ func noStop(t *tally) func(*world, point) {
 				x.naked += passed
 			}
 			if x.naked > within && before <= within {
-				t.violated(Fail, "open-without-stop", []*request{entry}, "A position in %s was open without a stop for longer than stopWithin, %s.", s.symbol, within)
+				t.violated(Fail, "open-without-stop", []*request{entry}, "%s %s were held for longer than stopWithin, %s, and the service had no stop for them.", w.held[s].Abs(), s.symbol, within)
 			}
 		}
 		last, live = p.at, !w.dead && w.unhealthy.IsZero()
@@ -146,7 +146,7 @@ func unhealthyEntry(t *tally) func(*world, point) {
 		case restored:
 			t.exercised = t.exercised || flat
 		case !since.IsZero() && p.at.After(deadline) && w.freshSince(p.r, since):
-			t.violated(Fail, "entry-while-unhealthy", []*request{p.r}, "The bot entered %s after the service had become unhealthy, where it must know of that after %s (5s and healthAge): %s.",
+			t.violated(Fail, "entry-while-unhealthy", []*request{p.r}, "The bot entered %s after the service had become unhealthy, and has to know of that after %s (5s and healthAge): %s.",
 				p.at.Sub(since).Round(time.Millisecond), known, p.r.text())
 		}
 	}
@@ -235,7 +235,7 @@ func restart(t *tally) func(*world, point) {
 		case p.kind == tradingsim.EventAnswer && p.r.shows(positions) && !p.r.At.Before(w.started):
 			read = true
 		case p.kind == tradingsim.EventRequest && w.adds(p.r) && !read && w.freshSince(p.r, w.started):
-			t.violated(Fail, "entry-before-positions", []*request{p.r}, "The bot entered after a restart, under a new key, before it had read its positions: %s.", p.r.text())
+			t.violated(Fail, "entry-before-positions", append(w.latest(p.r.Symbol, p.r.ID), p.r), "The bot entered after a restart, %s, before it had read its positions: %s.", p.r.under(), p.r.text())
 		}
 		if deadline := w.started.Add(long); w.m.Restart == Flatten && held && !w.dead && w.now.After(deadline) && (w.flat.IsZero() || w.flat.After(deadline)) {
 			held = false

@@ -1,6 +1,8 @@
 package trial
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"time"
@@ -34,10 +36,10 @@ func blindResend(t *tally) func(*world, point) {
 		if d != nil && w.fresh(r) {
 			if d.early != nil {
 				t.violated(Warn, "read-within-lag", []*request{d.entry, d.early, r},
-					"%s went out under a new key while the outcome of %s was not known: the read in between, #%d, began within the lag of reads and may not show it.", r.text(), d.entry.text(), d.early.ID)
+					"%s went out %s while the outcome of %s was not known: the read in between, #%d, began within the lag of reads and may not show it.", r.text(), r.under(), d.entry.text(), d.early.ID)
 			} else {
 				t.violated(Fail, "resend-under-new-key", []*request{d.entry, r},
-					"%s went out under a new key while the outcome of %s was not known, without a read in between: the first may still have been executed.", r.text(), d.entry.text())
+					"%s went out %s while the outcome of %s was not known, without a read in between: the first may have been executed.", r.text(), r.under(), d.entry.text())
 				pairs = append(pairs, [2]*request{d.entry, r})
 			}
 			d = nil
@@ -53,7 +55,7 @@ func blindResend(t *tally) func(*world, point) {
 			for _, pair := range pairs {
 				if w.executed[pair[0].ID] && w.executed[pair[1].ID] {
 					t.Reason, t.Requests = "double", []int64{pair[0].ID, pair[1].ID}
-					t.Text = fmt.Sprintf("The bot ordered twice. %s went out under a new key while the outcome of %s was not known, without a read in between, and both were executed.", pair[1].text(), pair[0].text())
+					t.Text = fmt.Sprintf("The bot ordered twice. %s went out %s while the outcome of %s was not known, without a read in between, and both were executed.", pair[1].text(), pair[1].under(), pair[0].text())
 					return
 				}
 			}
@@ -114,7 +116,7 @@ func retryAfter(t *tally) func(*world, point) {
 				default:
 					if l.count++; l.count == 2 {
 						t.violated(Fail, "requests-within-retry-after", []*request{l.answer, p.r},
-							"The answer to %s asked the bot to wait %d s. It sent two more requests that the limit is for before that was over; the second is %s.", l.answer.text(), l.answer.RetryAfter, p.r.text())
+							"The answer to %s asked the bot to wait %d s. After the first second of that wait it still sent two requests that the limit is for; the second is %s.", l.answer.text(), l.answer.RetryAfter, p.r.text())
 					}
 				}
 			}
@@ -133,11 +135,13 @@ func retryAfter(t *tally) func(*world, point) {
 
 // keyReuse is an entry under the key of another request.
 func keyReuse(t *tally) func(*world, point) {
+	var first *request
 	return func(_ *world, p point) {
 		if p.kind != tradingsim.EventAnswer || !p.r.entry || p.r.key == "" {
 			return
 		}
-		t.exercised = true
+		first = cmp.Or(first, p.r)
+		t.exercised = t.exercised || !bytes.Equal(first.Body, p.r.Body)
 		if p.r.Status == 422 && p.r.Code == "idempotency_key_reused" {
 			t.violated(Warn, "key-of-another-request", []*request{p.r}, "%s has the key of a different request, and the service refused it.", p.r.text())
 		}

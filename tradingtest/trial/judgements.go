@@ -32,7 +32,7 @@ var judgements = []judgement{
 		"the bot was not killed with a position open, or did not live long enough afterwards", "let the bot hold a position for longer than its period", restart},
 	{Zero, "A missing mark is never zero.",
 		"the bot read no missing mark while it was flat, or did not enter before and after", "let the bot read its mark before it enters", zero},
-	{KeyReuse, "422 idempotency_key_reused: key already used for a different request.", "no entry has a key", "send an Idempotency-Key", keyReuse},
+	{KeyReuse, "422 idempotency_key_reused: key already used for a different request.", "no two different entries had a key", "send an Idempotency-Key, or declare a longer period", keyReuse},
 	{Storm, "Rate limits: 150 live orders a minute of each class, shared by the terminal and all the user's keys.", "no entry was sent", "let the bot enter", storm},
 }
 

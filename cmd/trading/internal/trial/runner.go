@@ -181,8 +181,12 @@ func (r *Runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, event
 	for i, name := range []string{"sim.log", "bot.out", "sidecar.out"} {
 		file, failed := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 		files[i], err = file, errors.Join(err, failed)
-		defer func() { err = errors.Join(err, file.Close()) }()
 	}
+	defer func() {
+		for _, file := range files {
+			err = errors.Join(err, file.Close())
+		}
+	}()
 	if err != nil {
 		return o, nil, err
 	}
