@@ -10,8 +10,8 @@ import (
 // A refusal that came again with its mark is a stored one.
 func ExampleJudge() {
 	found, _, err := observe.Parse([]byte(
-		`{"sent":"2026-11-23T12:00:00Z","tookNs":9000000,"operation":"POST /orders/cancel","environment":"live","attempt":1,"key":"k1","status":404,"code":"order_not_found","request":{"accountId":"acc_1","orderId":"none"},"response":{"error":"order_not_found"}}
-{"sent":"2026-11-23T12:00:01Z","tookNs":8000000,"operation":"POST /orders/cancel","environment":"live","attempt":2,"key":"k1","status":404,"code":"order_not_found","replayed":true,"request":{"accountId":"acc_1","orderId":"none"},"response":{"error":"order_not_found"}}`))
+		`{"at":"2026-11-23T12:00:00Z","event":"attempt","tookNs":9000000,"operation":"POST /orders/cancel","environment":"live","attempt":1,"key":"k1","status":404,"code":"order_not_found","request":{"accountId":"acc_1","orderId":"none"},"response":{"error":"order_not_found"}}
+{"at":"2026-11-23T12:00:01Z","event":"attempt","tookNs":8000000,"operation":"POST /orders/cancel","environment":"live","attempt":2,"key":"k1","status":404,"code":"order_not_found","replayed":true,"request":{"accountId":"acc_1","orderId":"none"},"response":{"error":"order_not_found"}}`))
 	if err != nil {
 		panic(err)
 	}

@@ -95,10 +95,8 @@ func Parse(content []byte) (found []Exchange, holder string, err error) {
 func parse(content []byte) (found []Exchange, holder string, err error) {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(content), []byte("\n"))
 	var line struct {
-		Seq       uint64
-		Event     string
-		TookNs    *int64
-		Operation string
+		Seq   uint64
+		Event string
 	}
 	if json.Unmarshal(first, &line) != nil {
 		return parseRecorded(content)
@@ -106,7 +104,7 @@ func parse(content []byte) (found []Exchange, holder string, err error) {
 	switch {
 	case line.Seq > 0 && line.Event != "":
 		return parseAudit(content)
-	case line.TookNs != nil && line.Operation != "":
+	case line.Event == string(record.KindAttempt):
 		found, err = parseFlight(content)
 	case slices.Contains([]string{"request", "answer", "refused", "execution"}, line.Event):
 		found, err = parseSimulator(content)
@@ -125,40 +123,34 @@ func parseAudit(content []byte) (found []Exchange, holder string, err error) {
 		if e.Holder != "" {
 			holder = e.Holder
 		}
-		if e.Kind != record.KindAttempt {
-			continue
+		if e.Kind == record.KindAttempt {
+			found = append(found, attempted(&e))
 		}
-		x := Exchange{
-			Operation: string(e.Operation), Account: string(e.Account), Key: string(e.Key),
-			Sent: e.At.Add(-e.Took), Received: e.At, Status: e.Status, Code: string(e.Code), Replayed: e.Replayed,
-		}
-		if e.RequestSize == 0 {
-			x.Request = e.Request
-		}
-		if e.ResponseSize == 0 {
-			x.Response = e.Response
-		}
-		found = append(found, x)
 	}
 	return found, holder, nil
 }
 
 func parseFlight(content []byte) (found []Exchange, err error) {
-	records, err := record.Read(bytes.NewReader(content))
-	for _, r := range records {
-		x := Exchange{
-			Operation: string(r.Operation), Account: string(r.Account), Key: string(r.Key),
-			Sent: r.Sent, Received: r.Sent.Add(r.Took), Status: r.Status, Code: string(r.Code), Replayed: r.Replayed,
-		}
-		if r.RequestSize == 0 {
-			x.Request = r.Request
-		}
-		if r.ResponseSize == 0 {
-			x.Response = r.Response
-		}
-		found = append(found, x)
+	attempts, err := record.Read(bytes.NewReader(content))
+	for i := range attempts {
+		found = append(found, attempted(&attempts[i]))
 	}
 	return found, err
+}
+
+// attempted is the exchange of an attempt. A body that was cut shows nothing.
+func attempted(e *record.Event) Exchange {
+	x := Exchange{
+		Operation: string(e.Operation), Account: string(e.Account), Key: string(e.Key),
+		Sent: e.At.Add(-e.Took), Received: e.At, Status: e.Status, Code: string(e.Code), Replayed: e.Replayed,
+	}
+	if e.RequestSize == 0 {
+		x.Request = e.Request
+	}
+	if e.ResponseSize == 0 {
+		x.Response = e.Response
+	}
+	return x
 }
 
 // parseSimulator takes the requests of a log of the simulator. It has no bodies of answers. That

@@ -40,10 +40,10 @@ const (
 	KindClosed Kind = "closed"
 )
 
-// Event is a line of an audit. Members that its kind does not have are zero.
+// Event is a line of an audit, or an attempt that a flight recorder holds. Members that its kind does not have are zero.
 type Event struct {
-	// Seq counts the lines of all files, from 1.
-	Seq uint64 `json:"seq"`
+	// Seq counts the lines of all files, from 1; a flight recorder has none.
+	Seq uint64 `json:"seq,omitempty"`
 	// At is when it happened, by this machine's clock.
 	At time.Time `json:"at"`
 	// Kind is what happened.
@@ -59,11 +59,11 @@ type Event struct {
 	Operation trading.Operation `json:"operation,omitempty"`
 	Account   trading.AccountID `json:"account,omitempty"`
 	Symbol    string            `json:"symbol,omitempty"`
-	// Environment is sandbox or live (KindBegun, KindResolved).
+	// Environment is sandbox or live (KindBegun, KindAttempt, KindResolved).
 	Environment trading.Environment `json:"environment,omitempty"`
-	// Entry means that it can add exposure (KindBegun, KindResolved).
+	// Entry means that it can add exposure (KindBegun, KindAttempt, KindResolved).
 	Entry bool `json:"entry,omitempty"`
-	// Tag is the caller's name for the decision (KindBegun, KindResolved).
+	// Tag is the caller's name for the decision (KindBegun, KindAttempt, KindResolved).
 	Tag string `json:"tag,omitempty"`
 	// Priority is its priority in the rate limits.
 	Priority string `json:"priority,omitempty"`
@@ -77,7 +77,7 @@ type Event struct {
 	Status int `json:"status,omitempty"`
 	// Code is the refusal's.
 	Code trading.Code `json:"code,omitempty"`
-	// Outcome is "applied", "not applied" or "unknown" (KindAttempt, KindDone,
+	// Outcome is "applied", "not applied" or "unknown" (KindAttempt of a write, KindDone,
 	// KindResolved).
 	Outcome string `json:"outcome,omitempty"`
 	// Replayed means that the service repeated its stored answer.
@@ -130,6 +130,9 @@ type Torn struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
+
+// sent is when an attempt began.
+func (e *Event) sent() time.Time { return e.At.Add(-e.Took) }
 
 // about fills in the call that an event is about.
 func (e *Event) about(c *trading.Call) {

@@ -75,7 +75,7 @@ func (f flown) session(t testing.TB) {
 	require.NoError(t, err)
 }
 
-func (f flown) dumped(t testing.TB) []Record {
+func (f flown) dumped(t testing.TB) []Event {
 	t.Helper()
 	var dump bytes.Buffer
 	require.NoError(t, f.flight.Dump(&dump))
@@ -93,8 +93,8 @@ func TestADumpIsReadAsItWas(t *testing.T) {
 		f := fly(t)
 		f.session(t)
 		records := f.dumped(t)
-		assert.Equal(t, f.flight.Records(), records)
-		var lost *Record
+		assert.Equal(t, f.flight.Events(), records)
+		var lost *Event
 		for i := range records {
 			if records[i].Operation == trading.OpOrder && records[i].Attempt == 1 {
 				lost = &records[i]
@@ -108,7 +108,7 @@ func TestADumpIsReadAsItWas(t *testing.T) {
 		assert.NotEmpty(t, lost.Key)
 		assert.NotEmpty(t, lost.Intent)
 		assert.Contains(t, string(lost.Request), `"size":0.01`)
-		assert.True(t, lost.Written && lost.Write && lost.Entry)
+		assert.True(t, lost.Written && lost.Entry)
 	})
 }
 
@@ -223,7 +223,7 @@ func TestReplayNamesTheNewIDs(t *testing.T) {
 
 // A replay must not reach a service, whatever is given to it.
 func TestReplayCannotReachAService(t *testing.T) {
-	records := []Record{{Operation: trading.OpOrder, Environment: trading.EnvLive, Written: true, Status: 200, Request: Body(`{}`)}}
+	records := []Event{{Operation: trading.OpOrder, Environment: trading.EnvLive, Written: true, Status: 200, Request: Body(`{}`)}}
 	for _, rt := range []http.RoundTripper{nil, http.DefaultTransport, &http.Transport{}} {
 		_, err := Replayer{Transport: rt}.Replay(t.Context(), records)
 		require.Error(t, err)
@@ -243,23 +243,23 @@ func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return
 
 func TestReplayOfWhatCannotBeSent(t *testing.T) {
 	sim := tradingsim.New()
-	for name, r := range map[string]Record{
+	for name, r := range map[string]Event{
 		"a request that was cut": {Operation: trading.OpOrder, Written: true, Status: 200, RequestSize: 9},
 		"no operation":           {Operation: "orders", Written: true, Status: 200},
 		"another method":         {Operation: "DELETE /orders", Written: true, Status: 200},
 		"no path":                {Operation: "GET https://elsewhere.test/", Written: true, Status: 200},
 	} {
-		_, err := replayer(sim).Replay(t.Context(), []Record{r})
+		_, err := replayer(sim).Replay(t.Context(), []Event{r})
 		require.Error(t, err, name)
 	}
-	differences, err := replayer(sim).Replay(t.Context(), []Record{{Operation: trading.OpOrder}})
+	differences, err := replayer(sim).Replay(t.Context(), []Event{{Operation: trading.OpOrder}})
 	require.NoError(t, err)
 	assert.Empty(t, differences)
 	assert.Empty(t, sim.Requests(), "what never left is not sent")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = replayer(sim).Replay(ctx, []Record{{Operation: trading.OpHealth, Status: 200}})
+	_, err = replayer(sim).Replay(ctx, []Event{{Operation: trading.OpHealth, Status: 200}})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -276,7 +276,7 @@ func TestDifferingShapes(t *testing.T) {
 		{`<html>`, `<body>`, "", ""},
 	} {
 		run := replay{}
-		found := run.compare(&Record{Status: 200, Response: Body(row[0])}, 200, []byte(row[1]))
+		found := run.compare(&Event{Status: 200, Response: Body(row[0])}, 200, []byte(row[1]))
 		if row[2] == "" {
 			assert.Empty(t, found, "%s, %s", row[0], row[1])
 			continue
@@ -305,7 +305,7 @@ func TestTheRingHoldsTheLast(t *testing.T) {
 	for i := range 5 {
 		h.AttemptDone(t.Context(), trading.Call{Operation: trading.OpHealth}, trading.Attempt{Number: i})
 		var got []int
-		for _, r := range f.Records() {
+		for _, r := range f.Events() {
 			got = append(got, r.Attempt)
 		}
 		assert.Equal(t, []int{0, 1, 2, 3, 4}[max(0, i-2):i+1], got)
@@ -320,7 +320,7 @@ func TestTheBytesOfAFlightAreBounded(t *testing.T) {
 	for range 100 {
 		h.AttemptDone(t.Context(), trading.Call{Operation: trading.OpTrades}, trading.Attempt{Request: []byte("{}"), Response: big})
 	}
-	records := f.Records()
+	records := f.Events()
 	assert.Equal(t, maxFlightBody, len(records[0].Response))
 	assert.Equal(t, len(big), records[0].ResponseSize)
 	assert.LessOrEqual(t, f.bytes, maxFlight)
@@ -332,7 +332,7 @@ func TestTheBytesOfAFlightAreBounded(t *testing.T) {
 	assert.Equal(t, sum, f.bytes)
 
 	copy(big, "y")
-	assert.Equal(t, byte('x'), f.Records()[0].Response[0], "the client's bytes are copied")
+	assert.Equal(t, byte('x'), f.Events()[0].Response[0], "the client's bytes are copied")
 }
 
 func TestDumpingWhileFlying(t *testing.T) {
@@ -356,10 +356,11 @@ func TestDumpingWhileFlying(t *testing.T) {
 
 func TestReadOfWhatIsNoDump(t *testing.T) {
 	for text, line := range map[string]string{
-		"{}\n":                                   "line 1",
-		"{\"operation\":\"GET /health\"}\n\nx\n": "line 3",
-		"[]":                                     "line 1",
-		"{\"operation\":\"GET /health\",\"sent\":\"yesterday\"}": "line 1",
+		"{}\n": "line 1",
+		"{\"event\":\"attempt\",\"operation\":\"GET /health\"}\n\nx\n": "line 3",
+		"{\"event\":\"begun\",\"operation\":\"POST /orders\"}":         "line 1",
+		"[]": "line 1",
+		"{\"event\":\"attempt\",\"operation\":\"GET /health\",\"at\":\"yesterday\"}": "line 1",
 	} {
 		_, err := Read(strings.NewReader(text))
 		require.ErrorContains(t, err, line)

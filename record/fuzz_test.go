@@ -55,9 +55,9 @@ func FuzzVerify(f *testing.F) {
 
 // FuzzRead reads anything for a dump. What is read is dumped and read as the same.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"sent":"2026-01-15T09:30:00.123Z","tookNs":5,"operation":"POST /orders","environment":"live","attempt":1,"key":"k","status":200,"outcome":"applied","request":{"size":0.01},"response":"<html>"}` + "\n"))
-	f.Add([]byte("\n" + `{"operation":"GET /health","request":[1],"response":null,"err":"\ud800"}`))
-	f.Add([]byte(`{"operation":"x","response":" {}"}`))
+	f.Add([]byte(`{"at":"2026-01-15T09:30:00.123Z","event":"attempt","tookNs":5,"operation":"POST /orders","environment":"live","attempt":1,"key":"k","status":200,"outcome":"applied","request":{"size":0.01},"response":"<html>"}` + "\n"))
+	f.Add([]byte("\n" + `{"event":"attempt","operation":"GET /health","request":[1],"response":null,"err":"\ud800"}`))
+	f.Add([]byte(`{"event":"attempt","operation":"x","response":" {}"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		records, err := Read(bytes.NewReader(text))
 		if err != nil || len(records) == 0 {

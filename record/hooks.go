@@ -66,15 +66,25 @@ func (a *Audit) attemptDone(ctx context.Context, c trading.Call, at trading.Atte
 	if !c.Write {
 		return
 	}
-	e := Event{
-		Kind: KindAttempt, Call: a.callOf(ctx), Attempt: at.Number, Key: at.Key, Status: at.Status, Code: at.Code,
-		Outcome: at.Outcome.String(), Replayed: at.Replayed, Written: at.Written, Took: max(at.Took, 0),
-		Err: a.textOf(at.Err),
-	}
-	e.about(&c)
-	e.Request, e.RequestSize = cut(at.Request, a.options.MaxBody)
-	e.Response, e.ResponseSize = cut(at.Response, a.options.MaxBody)
+	e := attemptOf(&c, &at, a.options.MaxBody)
+	e.Call = a.callOf(ctx)
 	a.write(&e)
+}
+
+// attemptOf is how an attempt ended. Its bodies are the client's.
+func attemptOf(c *trading.Call, at *trading.Attempt, most int) Event {
+	e := Event{
+		Kind: KindAttempt, Environment: c.Environment, Entry: c.Entry, Tag: c.Tag, Priority: c.Priority.String(),
+		Attempt: at.Number, Key: at.Key, Status: at.Status, Code: at.Code,
+		Replayed: at.Replayed, Written: at.Written, Took: max(at.Took, 0), Err: textOf(at.Err, most),
+	}
+	if c.Write {
+		e.Outcome = at.Outcome.String()
+	}
+	e.about(c)
+	e.Request, e.RequestSize = cut(at.Request, most)
+	e.Response, e.ResponseSize = cut(at.Response, most)
+	return e
 }
 
 func (a *Audit) callDone(ctx context.Context, c trading.Call, d trading.Done) {
@@ -83,7 +93,7 @@ func (a *Audit) callDone(ctx context.Context, c trading.Call, d trading.Done) {
 	}
 	e := Event{
 		Kind: KindDone, Call: a.callOf(ctx), Outcome: d.Outcome.String(), Attempts: d.Attempts, Took: d.Took,
-		Code: refusalIn(d.Err), Err: a.textOf(d.Err),
+		Code: refusalIn(d.Err), Err: textOf(d.Err, a.options.MaxBody),
 	}
 	e.about(&c)
 	a.durable(a.write(&e))
@@ -95,7 +105,7 @@ func (a *Audit) resolved(_ context.Context, r trading.Resolution) {
 		Kind: KindResolved, Intent: in.ID, Operation: in.Operation, Environment: in.Environment,
 		Account: in.Account, Symbol: in.Symbol, Entry: in.Entry, Tag: in.Tag, Key: in.Key,
 		Outcome: r.Outcome.String(), Evidence: r.Evidence.String(), Late: r.Late, MaybeLate: r.MaybeLate,
-		Code: refusalIn(r.Err), Err: a.textOf(r.Err), Since: in.Decided.UTC().Round(0),
+		Code: refusalIn(r.Err), Err: textOf(r.Err, a.options.MaxBody), Since: in.Decided.UTC().Round(0),
 	}
 	e.Request, e.RequestSize = cut(in.Body, a.options.MaxBody)
 	e.Response, e.ResponseSize = cut(r.Answer, a.options.MaxBody)
@@ -116,9 +126,9 @@ func refusalIn(err error) trading.Code {
 	return ""
 }
 
-func (a *Audit) textOf(err error) string {
+func textOf(err error, most int) string {
 	if err == nil {
 		return ""
 	}
-	return cutText(err.Error(), a.options.MaxBody)
+	return cutText(err.Error(), most)
 }

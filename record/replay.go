@@ -39,9 +39,9 @@ type Replayer struct {
 
 // Difference is an answer that is not as recorded.
 type Difference struct {
-	// Index is the record's in the order of sending, and Record the record.
-	Index  int
-	Record Record
+	// Index is the attempt's in the order of sending, and Event the attempt.
+	Index int
+	Event Event
 	// What differs: "status", "code", "shape", or "answer" where there is none.
 	What string
 	// Want was recorded, Got came.
@@ -50,7 +50,7 @@ type Difference struct {
 
 // String describes it in a line.
 func (d Difference) String() string {
-	return fmt.Sprintf("%d: %s: %s: want %s, got %s", d.Index, d.Record.Operation, d.What, d.Want, d.Got)
+	return fmt.Sprintf("%d: %s: %s: want %s, got %s", d.Index, d.Event.Operation, d.What, d.Want, d.Got)
 }
 
 // replayRoot is where no service can be.
@@ -65,29 +65,29 @@ const replayRoot = "https://replay.invalid/v1"
 // What never left is not sent. What had no answer is sent, and its answer is not
 // compared, nor the shape of one that was cut. The error is that of the context, or
 // says why nothing can be sent.
-func (r Replayer) Replay(ctx context.Context, records []Record) ([]Difference, error) {
+func (r Replayer) Replay(ctx context.Context, attempts []Event) ([]Difference, error) {
 	switch r.Transport.(type) {
 	case nil:
 		return nil, errors.New("record: replay: no transport is given: take that of a simulation")
 	case *http.Transport:
 		return nil, errors.New("record: replay: the transport leads to a network: take that of a simulation")
 	}
-	ordered := slices.Clone(records)
-	slices.SortStableFunc(ordered, func(a, b Record) int { return a.Sent.Compare(b.Sent) })
+	ordered := slices.Clone(attempts)
+	slices.SortStableFunc(ordered, func(a, b Event) int { return a.sent().Compare(b.sent()) })
 	for i := range ordered {
 		if ordered[i].RequestSize > 0 {
-			return nil, fmt.Errorf("record: replay: the request of record %d was cut", i)
+			return nil, fmt.Errorf("record: replay: the request of attempt %d was cut", i)
 		}
 	}
 	var differences []Difference
 	run := replay{Replayer: r, ids: make(map[string]string), began: time.Now()}
 	for i := range ordered {
-		found, err := run.one(ctx, &ordered[i], ordered[i].Sent.Sub(ordered[0].Sent))
+		found, err := run.one(ctx, &ordered[i], ordered[i].sent().Sub(ordered[0].sent()))
 		if err != nil {
-			return differences, fmt.Errorf("record: replay: record %d: %w", i, err)
+			return differences, fmt.Errorf("record: replay: attempt %d: %w", i, err)
 		}
 		for _, d := range found {
-			d.Index, d.Record = i, ordered[i]
+			d.Index, d.Event = i, ordered[i]
 			differences = append(differences, d)
 		}
 	}
@@ -101,8 +101,8 @@ type replay struct {
 	ids   map[string]string // as recorded, and as they are now
 }
 
-// one sends a record's request, at its time after the beginning.
-func (r *replay) one(ctx context.Context, rec *Record, at time.Duration) ([]Difference, error) {
+// one sends an attempt's request, at its time after the beginning.
+func (r *replay) one(ctx context.Context, rec *Event, at time.Duration) ([]Difference, error) {
 	if r.Spaced {
 		if err := pause(ctx, time.Until(r.began.Add(at))); err != nil {
 			return nil, err
@@ -137,9 +137,9 @@ func (r *replay) send(req *http.Request) (status int, body []byte, err error) {
 	return resp.StatusCode, body, err
 }
 
-// request builds the request as the client would. A record has no URL, but what its
+// request builds the request as the client would. An event has no URL, but what its
 // operation's is made of.
-func (r *replay) request(ctx context.Context, rec *Record) (*http.Request, error) {
+func (r *replay) request(ctx context.Context, rec *Event) (*http.Request, error) {
 	method, path, ok := strings.Cut(string(rec.Operation), " ")
 	if !ok || method != http.MethodGet && method != http.MethodPost || !strings.HasPrefix(path, "/") {
 		return nil, fmt.Errorf("%q is no operation", rec.Operation)
@@ -206,7 +206,7 @@ func (r *replay) withIDs(request []byte) []byte {
 	return append(changed, request...)
 }
 
-func (r *replay) compare(rec *Record, status int, body []byte) []Difference {
+func (r *replay) compare(rec *Event, status int, body []byte) []Difference {
 	var differences []Difference
 	differ := func(what, want, got string) {
 		differences = append(differences, Difference{What: what, Want: want, Got: got})

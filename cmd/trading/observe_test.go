@@ -23,12 +23,12 @@ import (
 func flightOf(t *testing.T, replayed bool, code trading.Code) (path string) {
 	t.Helper()
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	first := record.Record{
-		Sent: at, Took: time.Millisecond, Operation: trading.OpCancelOrder, Environment: trading.EnvLive, Account: "acc_1", Attempt: 1, Key: "k1",
+	first := record.Event{
+		Kind: record.KindAttempt, At: at, Took: time.Millisecond, Operation: trading.OpCancelOrder, Environment: trading.EnvLive, Account: "acc_1", Attempt: 1, Key: "k1",
 		Status: 404, Code: "order_not_found", Request: record.Body(`{"accountId":"acc_1","orderId":"x"}`), Response: record.Body(`{"error":"order_not_found"}`),
 	}
 	second := first
-	second.Sent, second.Replayed, second.Code = at.Add(time.Second), replayed, code
+	second.At, second.Replayed, second.Code = at.Add(time.Second), replayed, code
 	path = filepath.Join(t.TempDir(), "flight.jsonl")
 	f, err := os.Create(path)
 	require.NoError(t, err)
