@@ -17,17 +17,17 @@ type Format string
 const (
 	AnyFormat Format = "" // recognised by its heading, or columns as [ReadCSV] describes them
 
-	Binance            Format = "binance"            // data.binance.vision: klines, trades and aggTrades
-	Bybit              Format = "bybit"              // public.bybit.com, and the klines of its API
-	OKX                Format = "okx"                // historical trades and candlesticks
-	Kraken             Format = "kraken"             // historical OHLCVT, and time and sales
-	CryptoDataDownload Format = "cryptodatadownload" // newest first, in Unix time and in words
-	Yahoo              Format = "yahoo"              // daily prices of Yahoo Finance, in UTC days
-	MetaTrader         Format = "metatrader"         // bars of MetaTrader 4 and 5, in the time of a broker's server
-	TradingView        Format = "tradingview"        // an exported chart
+	Binance            Format = "binance"            // data.binance.vision: klines, trades and aggTrades; spot has no heading; microseconds since 2025
+	Bybit              Format = "bybit"              // public.bybit.com, and the klines of its API; klines for MetaTrader have no heading, and their clock is UTC+3
+	OKX                Format = "okx"                // historical trades and candlesticks; a heading in two languages until 2023
+	Kraken             Format = "kraken"             // historical OHLCVT, and time and sales; no heading; the last trade of a second is the price from its end on
+	CryptoDataDownload Format = "cryptodatadownload" // newest first, in Unix time, which is read, and in words; an address in the first line
+	Yahoo              Format = "yahoo"              // daily prices of Yahoo Finance, in UTC days; "null" is a market without a price; recognised with "Adj Close"
+	MetaTrader         Format = "metatrader"         // bars of MetaTrader 4 and 5, in the time of a broker's server: the zone is required
+	TradingView        Format = "tradingview"        // an exported chart, whose time is the opening
 	Freqtrade          Format = "freqtrade"          // candles of freqtrade as JSON
-	HistData           Format = "histdata"           // minutes and ticks of histdata.com, whose clock is New York's winter
-	Tardis             Format = "tardis"             // trades of tardis.dev
+	HistData           Format = "histdata"           // minutes and ticks of histdata.com, whose clock is UTC-5 all year; no heading; of ticks the bid is read
+	Tardis             Format = "tardis"             // trades of tardis.dev, in microseconds
 )
 
 // layout is one table that a format has.

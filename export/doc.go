@@ -32,6 +32,19 @@
 // Gross PnL less Fee is Amount; a tool that asks for a fee beside an amount gets Gross PnL
 // as the amount.
 //
+// # Tax tools
+//
+// None of them was tried with the file; this is what their pages ask for.
+//
+//   - Koinly, simple template: the first five columns as they are. Date is its Koinly Date, and
+//     "realized gain" is its label for the result of a future, a loss too.
+//   - CoinTracker: a positive Amount is Received Quantity, a negative one without its sign is Sent
+//     Quantity; dates are MM/DD/YYYY.
+//   - Cryptact, Crypto Tax Calculator, CoinLedger and others with a template: copy Date, Amount and
+//     Currency; where a tool asks for the fee too, Gross PnL is the amount and Fee the fee.
+//
+// A trade without a time needs one before a tool takes it.
+//
 // # Safety
 //
 // A text of the network that a spreadsheet would take for a formula gets an apostrophe in

@@ -6,7 +6,7 @@
 //	defer hook.Close(ctx)
 //	go hook.Watch(ctx, client)          // halts and pending writes
 //	go hook.Protection(ctx, protection) // floors
-//	hook.Flattened(report)              // what flatten.Account returned
+//	hook.Flattened(report, err)         // what flatten.Account returned
 //
 // A message never holds the bot up: it is put into a bounded queue, and one goroutine posts
 // them in order, until [Notifier.Close]. What fails is tried again, with growing pauses or

@@ -8,23 +8,43 @@
 //	})
 //	fmt.Print(forecast)
 //
-// A [History] is days, not trades: losses of trades that are open together do not add. Paths are
-// drawn from it by the stationary bootstrap, in blocks whose length follows from the days
-// themselves, and are judged at every low and high of a day by the higher floor.
+// # How it is computed
 //
-// # How wide
+//  1. A history is days: balance and equity at both midnights, the lows and highs between in their
+//     order, and the largest position. Losses of trades that are open together do not add. Days
+//     without trades count.
+//  2. The history is resampled 200 times by the stationary bootstrap, and 500 paths are drawn from
+//     each. The mean length of a block is chosen after Politis and White 2004, corrected in 2009;
+//     the result at half and at double the length stands beside it. Blocks are cut where the
+//     account was flat, if it ever was.
+//  3. A resampled history forgets what its blocks cut, so the means of the 200 are spread to what
+//     the long-run variance of the days says. All deviations from its mean are multiplied by
+//     exp(0.4 (60/n)^¼ N), with n days and N normal, since it is as restless as its years only by
+//     chance.
+//  4. The paths run twice: as the days are, and with a day worse than any of them. Its rate a day
+//     is exponential by n, one for each of the 200; its loss is the worst deviation by the cube
+//     root of a uniform number.
+//  5. Each path is judged at every low and high of a day by the higher floor, at exactly the floor
+//     too. Where the contract leaves open whether a daily floor moves, and with what, each reading
+//     is judged, and the worst is the headline. At a pass the fees of leaving are paid.
+//  6. The interval is that of the 200 chances, from the lower of both runs to the higher. What the
+//     paths add to their spread is taken out, unless they add more than there is.
+//  7. If no day and no moment took a tenth of the room to a floor, the history does not show how
+//     an account is lost. It is k whole stretches of the horizon without a loss: the upper end of
+//     lose is 1 − 0.025^(1/k) at least (Clopper and Pearson), and the lower end of pass the rest.
+//     Without a horizon a stretch is what paths take in the mean.
 //
-// A history is one of many that might have been. So it is resampled 200 times, and 500 paths are
-// drawn from each: the interval is that of the 200 chances, and is the headline. It holds the
-// truth in 92 to 97 of 100 cases, where what simulators print holds it in fewer than 10;
-// docs/odds-reference.md has the measurement.
+// Several accounts are joined by [Join]; on a date that several have, a path takes the day of one.
+// An account that failed belongs in: the forecast names the accounts, and says if none of them
+// failed.
+//
+// docs/odds-reference.md has how often the interval holds the truth.
 //
 // # What it refuses
 //
-// Below 60 days there is no probability, and none where its interval is wider than 0.3. Trades
-// without times or excursions, and lists that were cut, make no history. No size is best without a
-// horizon or a payoff, while the mean may be 0, or where the bot was not run at other sizes.
-// [Forecast.Refused] says what is missing.
+// Below 4 days there is no interval. Trades without times or excursions, and lists that were cut,
+// make no history. No size is best without a horizon or a payoff, while the mean may be 0, or
+// where the bot was not run at other sizes. [Forecast.Refused] says what is missing.
 //
 // Amounts that come in are decimals. Probabilities, and what paths come to, are floats: they are
 // statistics, and no money.

@@ -29,8 +29,8 @@ func documents(t *testing.T) map[string]string {
 	return texts
 }
 
-// A snippet stands below a comment that names its source: an Example of the root package
-// or of docs, a whole file such as "examples/firstbot/main.go", or a file and what is shown of
+// A snippet stands below a comment that names its source: an Example of the root package,
+// a whole file such as "examples/firstbot/main.go", or a file and what is shown of
 // it, such as "examples/firstbot/main_test.go TestALostReply". Of an Example the part behind its
 // README comment is shown.
 var snippetPattern = regexp.MustCompile("(?s)<!-- ([\\w./]+ )?([\\w./]+) -->\n```go\n(.*?)```")
@@ -38,7 +38,7 @@ var snippetPattern = regexp.MustCompile("(?s)<!-- ([\\w./]+ )?([\\w./]+) -->\n``
 // Each Go snippet of the README and of docs is code that the tests compile, and run where
 // it takes no time.
 func TestSnippetsAreCompiled(t *testing.T) {
-	examples := exampleBodies(t, "example_test.go", "docs/example_test.go")
+	examples := exampleBodies(t, "example_test.go")
 	for page, text := range documents(t) {
 		snippets := snippetPattern.FindAllStringSubmatch(text, -1)
 		assert.Equal(t, strings.Count(text, "```go\n"), len(snippets), "%s: each Go snippet names its source", page)
@@ -59,18 +59,20 @@ func TestSnippetsAreCompiled(t *testing.T) {
 	}
 }
 
-// The first Go snippet of the README and of each guide is a whole program, to paste and to run. A
-// reference is read behind its guide.
+// The first Go snippet of the README and of each guide is a whole program, to paste and to run, or stands below a
+// command that runs one. A reference is read behind its guide.
 func TestFirstSnippetsAreWholePrograms(t *testing.T) {
 	pages := documents(t)
 	whole := 0
 	for page, text := range pages {
-		first := snippetPattern.FindStringSubmatch(text)
-		if first == nil || strings.HasSuffix(page, "-reference.md") {
+		at := snippetPattern.FindStringSubmatchIndex(text)
+		if at == nil || strings.HasSuffix(page, "-reference.md") {
 			continue // TestSnippetsAreCompiled finds each Go snippet
 		}
 		whole++
-		assert.Contains(t, first[3], "package main\n\nimport (\n", page)
+		if !strings.Contains(text[:at[0]], "go run ./examples/") {
+			assert.Contains(t, text[at[6]:at[7]], "package main\n\nimport (\n", page)
+		}
 		if page != "README.md" {
 			assert.Contains(t, pages["README.md"]+pages["docs/README.md"], filepath.Base(page))
 		}

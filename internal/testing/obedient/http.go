@@ -58,15 +58,17 @@ func ReadHTTP() (p HTTPPages, err error) {
 		return p, err
 	}
 	p.Codes = map[string][]Step{}
+	var do []Step // of the section
 	for line := range strings.Lines(string(text)) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
-		const code, status, advice, columns = 0, 1, 3, 7
-		if len(cells) != columns || !strings.HasPrefix(strings.TrimSpace(cells[code]), "`") {
-			continue
+		if title, found := strings.CutPrefix(strings.TrimSpace(line), "### "); found {
+			if do, err = parse(strings.ToLower(title)); err != nil {
+				return p, fmt.Errorf("docs/errors.md: %w", err)
+			}
 		}
-		of := codeAndStatus(strings.Trim(cells[code], " `"), cells[status])
-		if p.Codes[of], err = parse(cells[advice]); err != nil {
-			return p, fmt.Errorf("docs/errors.md: %s: %w", of, err)
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		const code, status, columns = 0, 1, 4
+		if len(cells) == columns && strings.HasPrefix(strings.TrimSpace(cells[code]), "`") {
+			p.Codes[codeAndStatus(strings.Trim(cells[code], " `"), cells[status])] = do
 		}
 	}
 	return p, nil
