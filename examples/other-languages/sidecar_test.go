@@ -1,7 +1,6 @@
 package otherlanguages
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -91,14 +90,4 @@ func TestTheLoopBehindASidecarIsKilled(t *testing.T) {
 			assert.Equal(t, 1, orders(sim), "it bought once")
 		})
 	}
-}
-
-// The page shows the first program as it is, and links to the other.
-func TestDocumentationOfTheSidecar(t *testing.T) {
-	page, err := os.ReadFile("../../docs/sidecar.md")
-	require.NoError(t, err)
-	text, err := os.ReadFile("loop_sidecar.py")
-	require.NoError(t, err)
-	require.Contains(t, string(page), "```python\n"+string(text)+"```\n")
-	require.Contains(t, string(page), "(../examples/other-languages/bot_sidecar.sh)")
 }
