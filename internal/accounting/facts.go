@@ -78,15 +78,19 @@ type Position struct {
 	OpenedAt         servicetime.Time // zero if not shown
 }
 
-// Row is a closed trade. What the service does not show is zero or not valid.
+// Row is a closed trade. What the service does not show is zero or not valid. Its JSON is in journals.
 type Row struct {
-	Digest uint64 // equal for equal rows
-	Symbol string
-	Side   Side // of the position that was closed
-	Cause  Cause
+	Digest uint64              `json:"d"` // equal for equal rows
+	Symbol string              `json:"m,omitempty"`
+	Side   Side                `json:"s,omitempty"` // of the position that was closed
+	Cause  Cause               `json:"c,omitempty"`
+	Size   decimal.NullDecimal `json:"n,omitzero"`
 	// GrossPnL is before fees; Fee is that of the round trip.
-	Size, EntryPrice, ExitPrice, GrossPnL, Fee decimal.NullDecimal
-	ClosedAt                                   servicetime.Time
+	EntryPrice decimal.NullDecimal `json:"i,omitzero"`
+	ExitPrice  decimal.NullDecimal `json:"o,omitzero"`
+	GrossPnL   decimal.NullDecimal `json:"g,omitzero"`
+	Fee        decimal.NullDecimal `json:"f,omitzero"`
+	ClosedAt   servicetime.Time    `json:"t,omitzero"`
 }
 
 // State is what reads of the account show.

@@ -34,6 +34,14 @@ const keptTrades = 20
 // mostTrades is how many rows are kept in all: with more, the oldest are forgotten.
 const mostTrades = 256
 
+// From are the trades from a place on.
+func (t *Trades) From(place int) Trades {
+	from := *t
+	from.First = max(t.First, place)
+	from.Rows = slices.Clone(t.Rows[from.First-t.First:])
+	return from
+}
+
 // End is the place behind the newest row.
 func (t *Trades) End() int { return t.First + len(t.Rows) }
 

@@ -5,34 +5,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/tradingapi/trading-go/internal/accounting"
-	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // Saved is what a journal has of a symbol's trail with a write.
 type Saved struct {
 	accounting.Trail
-	// Rows are closed trades, oldest first: those since the baseline, and some before, by
-	// which the next run finds where its lists go on. First is the place of the first.
-	Rows  []savedRow `json:"rows,omitempty"`
-	First int        `json:"first,omitempty"`
-	Open  int        `json:"open,omitempty"`
+	// Trades are those since the baseline, and some before, by which the next run finds where
+	// its lists go on.
+	accounting.Trades
 	// Waiting are the own orders and runs that may have traded since the baseline.
 	Waiting []Waiting `json:"waiting,omitempty"`
 	// Unseen: others may have, which runs before that one left.
 	Unseen bool `json:"unseen,omitempty"`
-}
-
-// savedRow is a closed trade as a journal has it.
-type savedRow struct {
-	Digest uint64              `json:"d"`
-	Symbol string              `json:"m,omitempty"`
-	Side   accounting.Side     `json:"s,omitempty"`
-	Cause  accounting.Cause    `json:"c,omitempty"`
-	Size   decimal.NullDecimal `json:"n,omitzero"`
-	Closed servicetime.Time    `json:"t,omitzero"`
 }
 
 // overlap is how many rows before the baseline a journal has.
@@ -40,45 +25,31 @@ const overlap = 8
 
 // saved is what the journal of a write needs of its symbol's trail; nil without a baseline.
 func (a *account) saved(w *Write) *Saved {
-	t := &a.trails
-	symbol := w.Places[0].Symbol
-	of := t.trail(symbol)
-	if !w.Declared || !w.Asked.Kind.Acts() || of.Base == nil || of.Base.Place < t.trades.First {
+	if !w.Declared || !w.Asked.Kind.Acts() {
 		return nil
 	}
-	s := &Saved{Trail: of.Trail, Open: t.trades.Open, Waiting: t.known(symbol, of.From), Unseen: t.unseen(symbol, of.From)}
+	return a.trails.saved(w.Places[0].Symbol)
+}
+
+// saved is a symbol's trail as a journal has it; nil without a baseline.
+func (t *trails) saved(symbol string) *Saved {
+	of := t.trail(symbol)
+	if of.Base == nil || of.Base.Place < t.trades.First {
+		return nil
+	}
+	s := &Saved{
+		Trail: of.Trail, Trades: t.trades.From(of.Base.Place - overlap),
+		Waiting: t.known(symbol, of.From), Unseen: t.unseen(symbol, of.From),
+	}
 	s.Acts = slices.Clone(of.Acts)
-	s.First = max(t.trades.First, of.Base.Place-overlap)
-	s.Rows = saveRows(t.trades.Rows[s.First-t.trades.First:])
 	return s
-}
-
-func saveRows(rows []accounting.Row) (saved []savedRow) {
-	for _, r := range rows {
-		saved = append(saved, savedRow{r.Digest, r.Symbol, r.Side, r.Cause, r.Size, r.ClosedAt})
-	}
-	return saved
-}
-
-// trades are its closed trades.
-func (s *Saved) trades(begun time.Time) accounting.Trades {
-	t := accounting.Trades{First: s.First, Known: true, Open: s.Open, Begun: begun}
-	for _, r := range s.Rows {
-		t.Rows = append(t.Rows, accounting.Row{
-			Digest: r.Digest, Symbol: r.Symbol, Side: r.Side, Cause: r.Cause, Size: r.Size, ClosedAt: r.Closed,
-		})
-	}
-	return t
 }
 
 // Handed is what a run that ends in order hands over of an account: the trails of its symbols, to be
 // gone on with as on its own. Nothing of the run's is under way any more.
 type Handed struct {
-	// Rows, First and Open are as those of [Saved], for all symbols.
-	Rows  []savedRow        `json:"rows,omitempty"`
-	First int               `json:"first,omitempty"`
-	Open  int               `json:"open,omitempty"`
-	Of    map[string]*Saved `json:"of"`
+	accounting.Trades                   // of all symbols, which the trails have not then
+	Of                map[string]*Saved `json:"of"`
 }
 
 // HandOver is what the run hands over, by the ids of declared accounts. One that has a write
@@ -105,19 +76,17 @@ func (a *account) handOver() *Handed {
 		return nil
 	}
 	t := &a.trails
-	h := &Handed{Open: t.trades.Open, First: t.trades.End(), Of: make(map[string]*Saved)}
+	h, first := &Handed{Of: make(map[string]*Saved)}, t.trades.End()
 	for symbol, of := range t.of {
-		if !of.sure() || of.Base.Place < t.trades.First {
-			continue
+		if s := t.saved(symbol); s != nil && of.sure() {
+			first, s.Trades = min(first, s.First), accounting.Trades{}
+			h.Of[symbol] = s
 		}
-		h.Of[symbol] = &Saved{Trail: of.Trail, Waiting: t.known(symbol, of.From), Unseen: t.unseen(symbol, of.From)}
-		h.Of[symbol].Acts = slices.Clone(of.Acts)
-		h.First = min(h.First, max(t.trades.First, of.Base.Place-overlap))
 	}
 	if len(h.Of) == 0 {
 		return nil
 	}
-	h.Rows = saveRows(t.trades.Rows[h.First-t.trades.First:])
+	h.Trades = t.trades.From(first)
 	return h
 }
 
@@ -125,8 +94,8 @@ func (a *account) handOver() *Handed {
 // is of when the books began, and no read of this run is as old.
 func (a *account) takeOver(h *Handed, began time.Time) {
 	t := &a.trails
-	rows := Saved{Rows: h.Rows, First: h.First, Open: h.Open}
-	t.trades, t.place = rows.trades(began), -1
+	t.trades, t.place = h.Trades, -1
+	t.trades.Begun = began
 	for symbol, s := range h.Of {
 		of := t.trail(symbol)
 		of.goOn(s, t, began)
@@ -290,7 +259,8 @@ func (a *account) goOnBeside(l *Left, began time.Time) {
 // goOn takes over what an earlier run knew of the closed trades; false if that does not
 // fit to what this one knows.
 func (t *trails) goOn(s *Saved, began time.Time) bool {
-	known := s.trades(began)
+	known := s.Trades
+	known.Begun = began
 	if t.trades.Known {
 		list := slices.Clone(t.trades.Rows)
 		slices.Reverse(list)

@@ -99,7 +99,7 @@ type begin struct {
 	Intent Intent               `json:"intent"`
 	Try    Try                  `json:"first,omitzero"`
 	Terms  ledger.Terms         `json:"terms"`
-	Base   *accounting.Baseline `json:"before,omitempty"` // one under an older name reads as none
+	Base   *accounting.Baseline `json:"known,omitempty"` // one under an older name reads as none
 	Beside books.Note           `json:"beside,omitzero"`
 	// Unnamed and Restores are of a setting of levels.
 	Setting
