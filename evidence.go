@@ -63,20 +63,20 @@ func heldPositions(positions Positions) []books.Held {
 }
 
 // restingOf are resting orders as the books take them.
-func restingOf(orders []RestingOrder) []books.Waiting {
-	waiting := make([]books.Waiting, len(orders))
+func restingOf(orders []RestingOrder) []accounting.Waiting {
+	waiting := make([]accounting.Waiting, len(orders))
 	for i := range orders {
 		o := &orders[i]
-		waiting[i] = books.Waiting{ID: string(o.ID), Symbol: o.Symbol, Side: sideOf(o.Side), Size: nullable(o.Size)}
+		waiting[i] = accounting.Waiting{ID: string(o.ID), Symbol: o.Symbol, Side: sideOf(o.Side), Size: nullable(o.Size)}
 	}
 	return waiting
 }
 
 // runningOf are runs as the books take them. No record shows what is left of one.
-func runningOf(runs []Run) []books.Waiting {
-	waiting := make([]books.Waiting, len(runs))
+func runningOf(runs []Run) []accounting.Waiting {
+	waiting := make([]accounting.Waiting, len(runs))
 	for i := range runs {
-		waiting[i] = books.Waiting{ID: string(runs[i].ID), Symbol: runs[i].Symbol, Side: sideOf(runs[i].Side)}
+		waiting[i] = accounting.Waiting{ID: string(runs[i].ID), Symbol: runs[i].Symbol, Side: sideOf(runs[i].Side), Run: true}
 	}
 	return waiting
 }

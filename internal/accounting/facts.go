@@ -192,7 +192,7 @@ type Look struct {
 // Own is a write of this program: what it asked for, and how it ended. It is what the books, the trails and
 // the journals of other writes have of it.
 type Own struct {
-	ID string `json:"id,omitempty"` // none where it is known by its order or run alone
+	ID string `json:"id,omitempty"`
 	// Act: what waits may trade by itself at any moment, at most its size; zero is no bound. The zero Kind
 	// may have done anything.
 	Act
@@ -200,9 +200,8 @@ type Own struct {
 	// words that something in front of the service knows too, and may have said after the work.
 	Unsure bool `json:"unsure,omitempty"`
 	// WaitID is that of the order or run that it left, so that this is not taken for another write's; empty if
-	// not known. Read: a read showed it, and no answer.
+	// not known.
 	WaitID string `json:"waits,omitempty"`
-	Read   bool   `json:"read,omitempty"`
 	// Place is how many closed trades were known when it was sent; -1 if no list was.
 	Place int `json:"place,omitempty"`
 	// InRows: the rows of another write's baseline show it. InPosition: its position does.
@@ -220,9 +219,9 @@ func (o *Own) over() bool { return o.Ran || o.Unsure }
 // Waits reports whether it may trade by itself.
 func (o *Own) Waits() bool { return o.Kind == Limit || o.Kind == Pro || o.Kind == EditRun }
 
-// Bound is how much of it may trade; not valid where nothing bounds it.
-func (o *Own) Bound() decimal.NullDecimal {
-	return decimal.NullDecimal{Decimal: o.Size, Valid: !o.Size.IsZero()}
+// Left is what it left to wait in a symbol.
+func (o *Own) Left(symbol string) Waiting {
+	return Waiting{ID: o.WaitID, Symbol: symbol, Side: o.Side, Size: decimal.NullDecimal{Decimal: o.Size, Valid: !o.Size.IsZero()}, Run: o.Kind != Limit}
 }
 
 // Facts are what a verdict rests on.
@@ -240,6 +239,8 @@ type Facts struct {
 	// show. Those that were refused are left out. Limits and runs are named if they waited at any moment
 	// since the baseline.
 	Own []Own
+	// Waiting are others that waited then, or may have: of earlier runs, or of what left no answer.
+	Waiting []Waiting
 	// Exclusive: nobody else trades the account.
 	Exclusive bool
 	// PendingBeside: another own write is pending in the symbol, and not among Own. PendingID: another

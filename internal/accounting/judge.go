@@ -67,9 +67,15 @@ func (j *judge) run() Verdict {
 // limit decides about a limit: it waits under a new id, or has traded. An own run can rest orders.
 func (j *judge) limit() Verdict {
 	if n := j.newIDs(j.Look.Orders, j.Base.Orders); n > 0 {
-		return j.started(n, j.PendingID || slices.ContainsFunc(j.Own, func(o Own) bool { return o.Kind == Pro || o.Kind == EditRun }))
+		return j.started(n, j.PendingID || j.runs())
 	}
 	return j.courses()
+}
+
+// runs reports whether an own run may rest orders.
+func (j *judge) runs() bool {
+	return slices.ContainsFunc(j.Own, func(o Own) bool { return o.Kind == Pro || o.Kind == EditRun }) ||
+		slices.ContainsFunc(j.Waiting, func(o Waiting) bool { return o.Run })
 }
 
 // started is the verdict where new ids show.
@@ -102,7 +108,7 @@ func (j *judge) courses() Verdict {
 	}
 	f := r.Of(len(r.Acts)-1, NoAct)
 	switch {
-	case f.Failed != "" && len(j.Own)+len(r.Rows) == 0 && r.From.Equal(r.To.Decimal): // nothing has happened at all
+	case f.Failed != "" && len(j.Own)+len(j.Waiting)+len(r.Rows) == 0 && r.From.Equal(r.To.Decimal): // nothing has happened at all
 		return j.absent()
 	case f.Failed != "":
 		return Verdict{Reason: f.Failed}
@@ -130,8 +136,8 @@ func (j *judge) replay() (r Replay, why Reason) {
 		From: j.Base.Position.Size, To: decimal.NewNullDecimal(j.Look.Position.Size),
 		Part: true, Shrunk: j.Base.RowsNewer, Halted: !j.sameStatus(),
 	}
-	if j.stranger { // as an order that never ends; what he closes he closes as where flips net
-		r.Resting = append(r.Resting, Resting{})
+	if r.Waiting = slices.Clip(j.Waiting); j.stranger { // as an order that never ends; what he closes he closes as where flips net
+		r.Waiting = append(r.Waiting, Waiting{})
 	}
 	rows, complete := j.newRows()
 	if !complete {
@@ -146,15 +152,15 @@ func (j *judge) replay() (r Replay, why Reason) {
 		}
 	}
 	shown := false
-	others := j.stranger || j.Write.Kind == Limit || slices.ContainsFunc(j.Own, func(o Own) bool { return o.Waits() })
+	others := len(r.Waiting) > 0 || j.Write.Kind == Limit || slices.ContainsFunc(j.Own, func(o Own) bool { return o.Waits() })
 	for i := range j.Own {
 		o := &j.Own[i]
 		switch {
 		case o.Waits():
-			r.Resting = append(r.Resting, Resting{Side: o.Side, Size: o.Bound()})
+			r.Waiting = append(r.Waiting, o.Left(""))
 		case j.unknown, o.InPosition && o.InRows: // the position that it begins at is of after it, or any
 		case o.Kind == 0:
-			r.Resting = append(r.Resting, Resting{})
+			r.Waiting = append(r.Waiting, Waiting{})
 		default:
 			a := o.Act
 			if o.InPosition {

@@ -220,7 +220,7 @@ func TestWhatHasNoPlace(t *testing.T) {
 	assert.Equal(t, Finding{Without: true, Place: 1}, r.Of(NoAct, 2), "behind the row")
 	unheard := Replay{Acts: []Act{{Kind: Close, Percent: num("100"), Sent: 1}}}
 	assert.Equal(t, Finding{Without: true, Place: -1}, unheard.Of(NoAct, 0), "no course has it")
-	r.Acts, r.Resting = nil, []Resting{{}}
+	r.Acts, r.Waiting = nil, []Waiting{{}}
 	r.From, r.To, r.Anywhere = num("5"), decimal.NullDecimal{}, true
 	for n := range 2 {
 		r.Rows = slices.Repeat([]Row{market(Long, "1")}, n+1)

@@ -43,7 +43,7 @@ var mutants = []struct{ file, rule, without, found string }{
 	{"judge.go", "Halted: !j.sameStatus(),", "", worlds + "one_event$"},
 	{"judge.go", "if j.stranger {", "if false {", worlds + "one_event$"},
 	{"judge.go", "case \"\":\n\t\t\treturn r, RowUnreadable", "case \"\":", worlds + "one_event,_poor_rows"},
-	{"judge.go", "r.Resting = append(r.Resting, Resting{Side: o.Side, Size: o.Bound()})", "", worlds + "one_event$"},
+	{"judge.go", "r.Waiting = append(r.Waiting, o.Left(\"\"))", "", worlds + "one_event$"},
 	{"judge.go", "case j.unknown, o.InPosition", "case o.InPosition", worlds + "one_event$"},
 	{"judge.go", "a.Sent, a.Ended, shown = 0, beforeShown, true", "continue", worlds + "two_events$"},
 	{"judge.go", "r.From, r.Unknown = decimal.Zero, true", "r.From = decimal.Zero", tales},

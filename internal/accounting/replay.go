@@ -1,6 +1,8 @@
 package accounting
 
 import (
+	"time"
+
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
@@ -43,11 +45,17 @@ type Act struct {
 // endedBefore reports whether an act had ended when another was sent.
 func (a *Act) endedBefore(b *Act) bool { return a.Ended > 0 && a.Ended < b.Sent }
 
-// Resting is an own order or run that may have traded since the baseline: at any moment,
-// any amount up to its size. NoSide is either; a size that is not valid is no bound.
-type Resting struct {
-	Side Side
-	Size decimal.NullDecimal
+// Waiting is an order that rests, or a run: it may trade at any moment, any amount up to its size. NoSide is
+// either; a size that is not valid is no bound. Of a write under way its ID is that, and where nothing names
+// it, it has none.
+type Waiting struct {
+	ID     string              `json:"id,omitempty"`
+	Symbol string              `json:"symbol,omitempty"` // any, if it is empty
+	Side   Side                `json:"side,omitempty"`
+	Size   decimal.NullDecimal `json:"size,omitzero"`
+	Run    bool                `json:"run,omitempty"`
+	// Gone is when the first read ended that showed it no more; zero while it may wait.
+	Gone time.Time `json:"-"`
 }
 
 // Replay is what is known of a symbol since its baseline, from which every order of
@@ -67,7 +75,7 @@ type Replay struct {
 	// Cut: older rows may be missing.
 	Cut     bool
 	Acts    []Act
-	Resting []Resting
+	Waiting []Waiting // those that may have traded
 	// Part: of the order that is asked about no more than nine tenths need be filled.
 	Part bool
 	// Exp is a decimal place that sizes of the market are known to have.

@@ -207,7 +207,7 @@ func (s *telling) see(w *tale, v *taleView) {
 	}
 	for side, size := range s.resting {
 		if size > 0 {
-			r.Resting = append(r.Resting, Resting{Side: Side(1 - 2*side), Size: decimal.NewNullDecimal(sized(size))})
+			r.Waiting = append(r.Waiting, Waiting{Side: Side(1 - 2*side), Size: decimal.NewNullDecimal(sized(size))})
 		}
 	}
 	judged := true

@@ -97,7 +97,7 @@ func TestTheUnitIsNotThatOfAShare(t *testing.T) {
 
 // Acts that are alike are tried in one order: which of them ran first makes no difference.
 func TestActsThatAreAlike(t *testing.T) {
-	r := Replay{Resting: []Resting{{}}}
+	r := Replay{Waiting: []Waiting{{}}}
 	for range 20 {
 		r.Rows = append(r.Rows, market(Long, "1"))
 		r.Acts = append(r.Acts, Act{Kind: Entry, Side: Long, Size: num("1"), Ran: true}, Act{Kind: Close, Percent: num("100"), Ran: true})
@@ -113,7 +113,7 @@ func TestWhatAReplaySays(t *testing.T) {
 	sold := Act{Kind: Entry, Side: Short, Size: num("2"), Sent: 5, Ended: 6, Ran: true, After: opt("0")}
 	bought := Act{Kind: Entry, Side: Long, Size: num("1"), Sent: 1, Ended: 2, Ran: true}
 	flip := Act{Kind: Entry, Side: Short, Size: num("2"), Sent: 5, Ended: 6, Ran: true}
-	rests := func(side Side) []Resting { return []Resting{{Side: side, Size: opt("1")}} }
+	rests := func(side Side) []Waiting { return []Waiting{{Side: side, Size: opt("1")}} }
 	for name, c := range map[string]struct {
 		r    Replay
 		to   string
@@ -134,12 +134,12 @@ func TestWhatAReplaySays(t *testing.T) {
 		"a stop that the position shows":         {Replay{From: num("1"), Rows: []Row{stopped(Long, "2")}, Near: true}, "1", ledger.NotApplied, ReplayFits},
 		"a stop that it would not show":          {Replay{From: num("1"), Rows: []Row{stopped(Long, "2")}}, "1", ledger.Unknown, NothingFits},
 		"a trade that a write left is not in it": {Replay{From: num("1"), Rows: []Row{market(Long, "2")}, Near: true}, "1", ledger.Unknown, NothingFits},
-		"a resting order bought":                 {Replay{Resting: rests(Long)}, "1", ledger.NotApplied, ReplayFits},
-		"a resting order to buy sold nothing":    {Replay{Resting: rests(Long)}, "-1", ledger.Unknown, NothingFits},
-		"a resting order sold":                   {Replay{Resting: rests(Short)}, "-1", ledger.NotApplied, ReplayFits},
-		"a resting order to sell bought nothing": {Replay{Resting: rests(Short)}, "1", ledger.Unknown, NothingFits},
-		"a resting order of any side bought":     {Replay{Resting: rests(NoSide)}, "1", ledger.NotApplied, ReplayFits},
-		"a resting order of any side sold":       {Replay{Resting: rests(NoSide)}, "-1", ledger.NotApplied, ReplayFits},
+		"a resting order bought":                 {Replay{Waiting: rests(Long)}, "1", ledger.NotApplied, ReplayFits},
+		"a resting order to buy sold nothing":    {Replay{Waiting: rests(Long)}, "-1", ledger.Unknown, NothingFits},
+		"a resting order sold":                   {Replay{Waiting: rests(Short)}, "-1", ledger.NotApplied, ReplayFits},
+		"a resting order to sell bought nothing": {Replay{Waiting: rests(Short)}, "1", ledger.Unknown, NothingFits},
+		"a resting order of any side bought":     {Replay{Waiting: rests(NoSide)}, "1", ledger.NotApplied, ReplayFits},
+		"a resting order of any side sold":       {Replay{Waiting: rests(NoSide)}, "-1", ledger.NotApplied, ReplayFits},
 		"a buy before the account ended":         {Replay{Acts: []Act{bought}, Halted: true, Rows: []Row{market(Long, "1")}}, "0", ledger.Unknown, BothFit},
 		"a buy after the account ended":          {Replay{From: num("2"), Acts: []Act{bought}, Halted: true, Rows: []Row{market(Long, "2")}}, "1", ledger.Unknown, NothingFits},
 		"a flip that may be of the full size":    {Replay{From: num("1"), Acts: []Act{flip}, Rows: []Row{market(Long, "1")}}, "-2", ledger.Unknown, BothFit},

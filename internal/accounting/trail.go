@@ -163,16 +163,16 @@ func (t *Trail) Settle(at Point, shown, ended time.Time, over func(id string) bo
 }
 
 // Replay is what is to be replayed, by the list that was read last, and the act of a
-// write in it; false without a baseline of before the write. resting are the own orders and runs that may have
+// write in it; false without a baseline of before the write. waiting are the own orders and runs that may have
 // traded since.
-func (t *Trail) Replay(symbol string, trades *Trades, resting []Resting, status, id string) (r Replay, asked int, ok bool) {
+func (t *Trail) Replay(symbol string, trades *Trades, waiting []Waiting, status, id string) (r Replay, asked int, ok bool) {
 	asked = slices.IndexFunc(t.Acts, func(b Own) bool { return b.ID == id })
 	if t.Base == nil || t.Base.Place < trades.First || asked >= 0 && t.Base.Shows(t.Acts[asked].Sent) {
 		return r, asked, false
 	}
 	r = since(trades, t.Acts)
 	t.learn(symbol, trades)
-	r.Resting, r.Exp = resting, t.Exp
+	r.Waiting, r.Exp = waiting, t.Exp
 	r.From, r.Near = t.Base.Position, t.Base.Near
 	r.Rows = trades.Since(t.Base.Place, symbol)
 	r.Cut = trades.Open > 0 && t.Base.Place == 0
@@ -190,9 +190,9 @@ func since(trades *Trades, acts []Own) (r Replay) {
 }
 
 // Follow goes on to a newer baseline, as far as the list that was read last shows: the
-// last answer that carried the position, and has one place in it. resting
+// last answer that carried the position, and has one place in it. waiting
 // are the own orders and runs that may have traded since a moment.
-func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Time) []Resting, status string) {
+func (t *Trail) Follow(symbol string, trades *Trades, waiting func(from time.Time) []Waiting, status string) {
 	at := t.anchor(trades)
 	if at < 0 || status != "" && !Open(status) { // an answer may be from before the status
 		return
@@ -201,7 +201,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 	var f Finding
 	a := &t.Acts[at]
 	start := a.Place
-	if r, _, ok := t.Replay(symbol, trades, resting(t.From), status, ""); ok {
+	if r, _, ok := t.Replay(symbol, trades, waiting(t.From), status, ""); ok {
 		start, r.Halted = t.Base.Place, true
 		if f = r.Of(NoAct, at); f.Failed == "" && !f.Without {
 			t.Drop() // nothing explains what the account shows
@@ -210,7 +210,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, resting func(from time.Tim
 	} else if start >= trades.First && (start > 0 || trades.Open == 0) {
 		r = since(trades, t.Acts[at+1:])
 		t.learn(symbol, trades)
-		r.Resting, r.Exp = resting(a.Began), t.Exp
+		r.Waiting, r.Exp = waiting(a.Began), t.Exp
 		r.From, r.Rows, r.Anywhere, r.Halted = a.After.Decimal, trades.Since(start, symbol), true, true
 		f = r.Of(NoAct, AtStart)
 	}

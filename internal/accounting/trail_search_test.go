@@ -197,7 +197,7 @@ func (s *trader) read() {
 	if s.trail.Keep(reach); reach != All {
 		s.say("the list does not reach back")
 	}
-	s.trail.Follow("X", &s.trades, func(time.Time) []Resting { return nil }, s.known)
+	s.trail.Follow("X", &s.trades, func(time.Time) []Waiting { return nil }, s.known)
 	if s.trail.Base != nil {
 		s.say("baseline %s at %d", s.trail.Base.Position, s.trail.Base.Place)
 	}

@@ -25,7 +25,7 @@ func TestABaselineIsNotCarriedOverTheEndOfAnAccount(t *testing.T) {
 		row := market(Long, "1")
 		row.Digest, row.Symbol = 1, "X"
 		k.Take([]Row{row}, began.Add(time.Minute), 20)
-		trail.Follow("X", &k, func(time.Time) []Resting { return nil }, status)
+		trail.Follow("X", &k, func(time.Time) []Waiting { return nil }, status)
 		r, asked, ok := trail.Replay("X", &k, nil, status, "lost")
 		want := ledger.Unknown
 		if status == "ACTIVE" {
@@ -50,7 +50,7 @@ func TestAnAccountThatEndsBehindItsStatus(t *testing.T) {
 	row := market(Short, "3")
 	row.Digest, row.Symbol = 1, "X"
 	k.Take([]Row{row}, began.Add(time.Minute), 20)
-	trail.Follow("X", &k, func(time.Time) []Resting { return nil }, "ACTIVE")
+	trail.Follow("X", &k, func(time.Time) []Waiting { return nil }, "ACTIVE")
 	if r, asked, ok := trail.Replay("X", &k, nil, "FAILED", "lost"); ok {
 		r.To = opt("0")
 		if o, why := r.Of(asked, -1).Verdict(); o == ledger.NotApplied {
@@ -84,7 +84,7 @@ func TestWhichAnswerBecomesTheBaseline(t *testing.T) {
 		base   *Point
 		acts   []Own
 		trades Trades
-		rests  []Resting
+		rests  []Waiting
 		status string // ACTIVE if empty
 		want   *Point
 		left   int // acts behind it
@@ -103,7 +103,7 @@ func TestWhichAnswerBecomesTheBaseline(t *testing.T) {
 		"not within a lag that is longer":     {base: point("0", 0), acts: heard(bought, read.Add(-ledger.Lag)), trades: Trades{Lag: ledger.Lag + 1}, want: point("0", 0), left: 1},
 		"not with the status of an end":       {base: point("0", 0), acts: []Own{bought}, status: "FAILED", want: point("0", 0), left: 1},
 		"not by a trade that is not readable": {base: point("0", 0), acts: []Own{bought}, trades: Trades{Rows: []Row{{Symbol: "X"}}}, want: point("0", 0), left: 1},
-		"not with two places":                 {base: point("1", 0), acts: []Own{ran(Long, "1", 1, 2, "2")}, trades: Trades{Rows: []Row{in("X", stopped(Long, "1"))}}, rests: []Resting{{Side: Long, Size: opt("1")}}, want: point("1", 0), left: 1},
+		"not with two places":                 {base: point("1", 0), acts: []Own{ran(Long, "1", 1, 2, "2")}, trades: Trades{Rows: []Row{in("X", stopped(Long, "1"))}}, rests: []Waiting{{Side: Long, Size: opt("1")}}, want: point("1", 0), left: 1},
 		"none, where no course leads to it":   {base: point("0", 0), acts: []Own{ran(Long, "1", 1, 2, "5")}},
 		"the first":                           {acts: []Own{bought}, want: point("1", 0)},
 		"the first, and the list goes on":     {acts: sentAt(1), trades: Trades{Rows: []Row{long}, Open: 1}, want: point("1", 1)},
@@ -117,7 +117,7 @@ func TestWhichAnswerBecomesTheBaseline(t *testing.T) {
 		if c.status == "" {
 			c.status = "ACTIVE"
 		}
-		trail.Follow("X", &c.trades, func(time.Time) []Resting { return c.rests }, c.status)
+		trail.Follow("X", &c.trades, func(time.Time) []Waiting { return c.rests }, c.status)
 		if gone := len(c.acts) - c.left; c.want != nil && gone > 0 {
 			c.want.At = c.acts[gone-1].Ended
 		}

@@ -32,7 +32,7 @@ func (s *replaying) take(r *Replay) Reason {
 			u.widen(rows[i].size)
 		}
 	}
-	for _, o := range r.Resting {
+	for _, o := range r.Waiting {
 		u.widen(o.Size.Decimal)
 	}
 	s.rows = make([]tradeRow, len(rows))
@@ -47,7 +47,7 @@ func (s *replaying) take(r *Replay) Reason {
 	if r.Part {
 		s.acts[s.asked].part = s.acts[s.asked].size / 10
 	}
-	s.takeResting(r.Resting, u)
+	s.takeWaiting(r.Waiting, u)
 	s.unknown, s.shrunk = r.Unknown, r.Shrunk
 	from := u.of(r.From.Abs())
 	s.first.pos = span{side: Side(r.From.Sign()), lo: from, hi: from}
@@ -112,8 +112,8 @@ func (s *replaying) alike(acts []Act, i, j int) bool {
 		a.Sent == b.Sent && a.Ended == b.Ended && a.Ran == b.Ran && a.Late == b.Late && !a.After.Valid && !b.After.Valid
 }
 
-func (s *replaying) takeResting(resting []Resting, u *units) {
-	for _, o := range resting {
+func (s *replaying) takeWaiting(waiting []Waiting, u *units) {
+	for _, o := range waiting {
 		s.rests = true
 		size := unbounded
 		if o.Size.Valid {

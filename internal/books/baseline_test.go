@@ -47,7 +47,7 @@ func (b *book) atOnce(held []Held) {
 	b.SawStatus(mine, b.now, "ACTIVE")
 	b.SawPositions(mine, atOnce(b.now), held)
 	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
-	b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
+	b.SawOrders(mine, atOnce(b.now), []accounting.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
 }
 
 // A new journal shows that no earlier run wrote to a live account a moment ago. It has no
@@ -102,33 +102,30 @@ func TestWhatWaitedAtTheBaselineIsKnown(t *testing.T) {
 	size := decimal.NewNullDecimal(decimal.NewFromInt(3))
 	b := newBook(t)
 	b.read(nil)
-	orders := func(resting ...Waiting) {
-		b.SawOrders(mine, atOnce(b.now), resting, []Waiting{{ID: "run_1"}})
+	orders := func(resting ...accounting.Waiting) {
+		b.SawOrders(mine, atOnce(b.now), resting, []accounting.Waiting{{ID: "run_1", Run: true}})
 	}
-	orders(Waiting{ID: "ord_1", Symbol: "BTC", Side: accounting.Long, Size: size}, Waiting{ID: "ord_2", Symbol: "ETH"})
+	orders(accounting.Waiting{ID: "ord_1", Symbol: "BTC", Side: accounting.Long, Size: size}, accounting.Waiting{ID: "ord_2", Symbol: "ETH"})
 	w := b.order("BTC")
 	b.enter(w)
-	want := []accounting.Own{
-		{Act: accounting.Act{Kind: accounting.Limit, Side: accounting.Long, Size: size.Decimal}, InRows: true, InPosition: true, WaitID: "ord_1", Read: true},
-		{Act: accounting.Act{Kind: accounting.Pro}, InRows: true, InPosition: true, WaitID: "run_1", Read: true},
-	}
-	assert.Equal(t, want, b.Known(w, false).Own)
+	want := []string{"ord_1", "run_1"}
+	assert.Equal(t, want, IDsOf(b.Known(w, false).Waiting))
 	b.leave(w, nil)
 
 	b.pass(ledger.Lag)
 	orders() // it filled, or was cancelled
 	b.pass(time.Minute)
-	assert.ElementsMatch(t, want, b.owned("BTC"), "the positions were read before")
+	assert.Equal(t, want, b.waitedFor("BTC"), "the positions were read before")
 	b.SawPositions(mine, atOnce(b.now), nil)
-	assert.Equal(t, want[1:], b.owned("BTC"), "the positions show what it did")
+	assert.Equal(t, want[1:], b.waitedFor("BTC"), "the positions show what it did")
 }
 
-// owned is what a write of a moment has to know of others.
-func (b *book) owned(symbol string) []accounting.Own {
+// waitedFor is what waits beside a write of a moment.
+func (b *book) waitedFor(symbol string) []string {
 	w := b.order(symbol)
 	b.Enter(w)
 	defer b.Leave(w, nil)
-	return b.Known(w, false).Own
+	return IDsOf(b.Known(w, false).Waiting)
 }
 
 // A closed trade that the rows show and the position may not yet is missing in both.
@@ -173,7 +170,7 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	b.leave(run, did)
 	b.pass(ledger.Lag)
 	b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_2"}})
-	b.SawOrders(mine, atOnce(b.now), nil, []Waiting{{ID: "run_7"}})
+	b.SawOrders(mine, atOnce(b.now), nil, []accounting.Waiting{{ID: "run_7"}})
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	for range 2 {
 		base, _ := b.Enter(b.pro("BTC"))

@@ -107,11 +107,10 @@ type account struct {
 	suspect     string              // what may be such a sign, if a later status is suspectIn still
 	suspectAt   time.Time
 	suspectIn   string
-	ran         bool            // a run was seen, or is the program's own
-	waited      map[string]bool // the symbols in which something waited since the last list of trades
-	waitedKnown bool            // that is all of them
-	inFlight    int             // own writes under way
-	lastWrite   time.Time       // when one last ended
+	ran         bool      // a run was seen, or is the program's own
+	waitedKnown bool      // all that waited since the last list of trades is known
+	inFlight    int       // own writes under way
+	lastWrite   time.Time // when one last ended
 
 	positions map[string]position // of a symbol that is not here, every read showed none
 	posAt     time.Time           // when the last read of them began; zero if they are not known
@@ -125,9 +124,6 @@ type account struct {
 	rowsFrom  time.Time            // the same of symbols that are not there
 	orders    []string
 	runs      []string
-	resting   []Waiting // as read
-	running   []Waiting
-	gone      []gone // orders and runs that waited, and may not show in the positions yet
 	ordersAt  time.Time
 	runsFrom  time.Time         // the end of the first of those reads: every run since then is known
 	finished  accounting.Newest // of the runs that have ended, as read

@@ -52,7 +52,7 @@ func (b *book) read(held []Held) {
 		b.SawStatus(mine, b.now, "ACTIVE")
 		b.SawPositions(mine, atOnce(b.now), held)
 		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
-		b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
+		b.SawOrders(mine, atOnce(b.now), []accounting.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
 		b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
 	}
 }

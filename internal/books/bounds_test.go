@@ -48,9 +48,9 @@ func TestWantsRead(t *testing.T) {
 // Reads at once are a baseline of an entry only where nothing waits: neither an order nor
 // a run, and never both.
 func TestReadsAtOnceBesideWhatWaits(t *testing.T) {
-	rests, runs := []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, []Waiting{{ID: "run_0", Symbol: "DOGE"}}
+	rests, runs := []accounting.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, []accounting.Waiting{{ID: "run_0", Symbol: "DOGE"}}
 	for name, row := range map[string]struct {
-		resting, running []Waiting
+		resting, running []accounting.Waiting
 		want             bool
 	}{
 		"nothing": {nil, nil, true}, "an order": {rests, nil, false}, "a run": {nil, runs, false}, "both": {rests, runs, false},
@@ -86,7 +86,7 @@ func TestEdge45_FromTheEndToTheBegin(t *testing.T) {
 		look := func() {
 			at := Read{b.now, b.now.Add(slow)}
 			b.SawStatus(mine, b.now, "ACTIVE")
-			b.SawOrders(mine, at, []Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
+			b.SawOrders(mine, at, []accounting.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
 			b.SawPositions(mine, at, held)
 			b.SawFinished(mine, at, accounting.Newest{})
 			b.SawTrades(mine, at, func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
@@ -118,7 +118,7 @@ func TestWhatHasGoneCountsForALag(t *testing.T) {
 		b.SawOrders(mine, atOnce(b.now), nil, nil) // without ord_0
 		b.pass(after)
 		b.SawPositions(mine, atOnce(b.now), nil)
-		assert.Len(t, b.of[mine].gone, want, after)
+		assert.Len(t, b.of[mine].waiting("DOGE"), want, after)
 	}
 }
 
@@ -294,7 +294,7 @@ func TestEdge15_FinishedRunsCostTheSame(t *testing.T) {
 		}
 		allocs = testing.AllocsPerRun(10, func() {
 			read()
-			b.SawOrders(mine, atOnce(b.now), nil, []Waiting{{ID: runs[0]}})
+			b.SawOrders(mine, atOnce(b.now), nil, []accounting.Waiting{{ID: runs[0]}})
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
 		})
 		base, _ := b.Enter(b.pro("BTC"))
@@ -314,7 +314,7 @@ func TestEdge15_FinishedRunsCostTheSame(t *testing.T) {
 func TestEdge15_ARecordHasWhatTheWriteNeeds(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
-	b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_1"}}, []Waiting{{ID: "run_1"}})
+	b.SawOrders(mine, atOnce(b.now), []accounting.Waiting{{ID: "ord_1"}}, []accounting.Waiting{{ID: "run_1"}})
 	b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_0"}})
 	for _, row := range []struct {
 		w                *Write
@@ -351,7 +351,7 @@ func TestEdge15_TheHeapIsFlat(t *testing.T) {
 				did.Own.Kind = accounting.Pro
 				b.leave(run, did)
 				b.pass(ledger.Lag)
-				b.SawOrders(mine, atOnce(b.now), nil, []Waiting{{ID: did.Own.WaitID}})
+				b.SawOrders(mine, atOnce(b.now), nil, []accounting.Waiting{{ID: did.Own.WaitID}})
 				b.SawOrders(mine, atOnce(b.now), nil, nil)
 			}
 			for range 990 {

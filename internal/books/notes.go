@@ -22,6 +22,8 @@ type Note struct {
 	// alone. All: they are all so far, in place of every note before.
 	Own []accounting.Own `json:"own,omitempty"`
 	All bool             `json:"all,omitempty"`
+	// Waiting is what else waited when the baseline was.
+	Waiting []accounting.Waiting `json:"waiting,omitempty"`
 	// NoBaseline: the baseline counts no longer, since what else happened is not known.
 	NoBaseline bool `json:"noBase,omitempty"`
 	// Trail is that of the write's symbol, in place of every one before.
@@ -33,7 +35,7 @@ type Note struct {
 // Add adds a later note.
 func (n *Note) Add(later Note) {
 	if later.All {
-		*n = Note{Sent: n.Sent, Own: later.Own, NoBaseline: later.NoBaseline, Trail: later.Trail}
+		*n = Note{Sent: n.Sent, Own: later.Own, Waiting: later.Waiting, NoBaseline: later.NoBaseline, Trail: later.Trail}
 		return
 	}
 	n.Settled = n.Settled || later.Settled

@@ -61,7 +61,7 @@ func (b *Books) sees(id Account, see func(*account)) (sign string) {
 }
 
 // seekOrders looks for what waits, and is neither known nor an own write's.
-func (a *account) seekOrders(resting, running []Waiting) {
+func (a *account) seekOrders(resting, running []accounting.Waiting) {
 	unknown := func(d *Did) bool { return d.waits && (d.unclear() || d.Own.WaitID == "") }
 	a.ran = a.ran || len(running) > 0
 	if a.ordersAt.IsZero() || a.mayHave(unknown, (*Write).waits) {
@@ -71,8 +71,10 @@ func (a *account) seekOrders(resting, running []Waiting) {
 	for _, id := range slices.Concat(a.orders, a.runs, a.finished.IDs, a.ended) {
 		known[id] = true
 	}
-	for i := range a.gone {
-		known[a.gone[i].ID] = true
+	for i := range a.trails.waited {
+		if o := &a.trails.waited[i]; !o.Gone.IsZero() {
+			known[o.ID] = true
+		}
 	}
 	for i := range a.done {
 		known[a.done[i].Own.WaitID] = true
@@ -87,28 +89,6 @@ func (a *account) seekOrders(resting, running []Waiting) {
 			a.others = "run " + running[i].ID + " runs, and the program has not started it"
 		}
 	}
-}
-
-// noteWaited notes in which symbols something waited since the last list of trades.
-func (a *account) noteWaited(waiting []Waiting) {
-	if a.waited == nil {
-		a.waited = make(map[string]bool)
-	}
-	for i := range waiting {
-		a.waited[waiting[i].Symbol] = true
-	}
-}
-
-// restartWaited begins anew with a list of trades that was begun at a moment.
-func (a *account) restartWaited(begun time.Time) {
-	a.waited = nil
-	a.noteWaited(a.resting)
-	a.noteWaited(a.running)
-	for i := range a.gone {
-		a.noteWaited([]Waiting{a.gone[i].Waiting})
-	}
-	// An order that this list may show before it was known may have filled since.
-	a.waitedKnown = !a.ordersAt.IsZero() && begun.Sub(a.runsFrom) >= a.lag
 }
 
 // seekTrades looks for a trade that was closed at the market since the list before, in a
@@ -147,7 +127,8 @@ func (a *account) activeIn(symbol string) bool {
 	did := func(d *Did) bool {
 		return in(d.place.Symbol) && (d.Own.Ended > a.rowsShow || d.unclear() || d.Own.Waits())
 	}
-	return a.waited[symbol] || a.waited[""] || len(a.waiting(symbol)) > 0 || a.mayHave(did, func(w *Write) bool { return in(w.Places[0].Symbol) || w.waits() })
+	since := earlier(a.posAt, a.rowsAt).Add(-a.lag)
+	return len(a.trails.known(symbol, since)) > 0 || a.mayHave(did, func(w *Write) bool { return in(w.Places[0].Symbol) || w.waits() })
 }
 
 // mayHave reports whether a write that has ended did such a thing, or one that is under way

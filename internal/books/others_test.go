@@ -16,13 +16,13 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 	closed := func(symbol string, cause accounting.Cause) accounting.Row {
 		return accounting.Row{Digest: 8, Symbol: symbol, Cause: cause}
 	}
-	limit := Waiting{ID: "ord_9", Symbol: "BTC"}
-	doge := []Waiting{{ID: "ord_0", Symbol: "DOGE"}} // rests throughout
+	limit := accounting.Waiting{ID: "ord_9", Symbol: "BTC"}
+	doge := []accounting.Waiting{{ID: "ord_0", Symbol: "DOGE"}} // rests throughout
 	for name, row := range map[string]struct {
 		own       func(b *book) // before the reads
 		fresh     []accounting.Row
-		resting   []Waiting
-		running   []Waiting
+		resting   []accounting.Waiting
+		running   []accounting.Waiting
 		status    string
 		unwatched bool // the journal was not read
 		want      string
@@ -36,24 +36,24 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 		"after one elsewhere":  {own: func(b *book) { b.sends(b.order("ETH"), opened(1)); b.pass(ledger.Lag) }, fresh: []accounting.Row{closed("BTC", accounting.Market)}, want: "a trade in BTC was closed, and the program has not closed it"},
 		"beside one in doubt":  {own: func(b *book) { b.Enter(b.order("BTC")) }, fresh: []accounting.Row{closed("BTC", accounting.Market)}},
 		"where an order rests": {fresh: []accounting.Row{closed("DOGE", accounting.Market)}},
-		"an order":             {resting: []Waiting{limit}, want: "order ord_9 rests, and the program has not placed it"},
-		"an own order":         {own: func(b *book) { b.sends(b.limit("BTC"), resting("ord_9")); b.pass(ledger.Lag) }, resting: []Waiting{limit}},
-		"a limit in doubt":     {own: func(b *book) { b.Enter(b.limit("BTC")) }, resting: []Waiting{limit}},
+		"an order":             {resting: []accounting.Waiting{limit}, want: "order ord_9 rests, and the program has not placed it"},
+		"an own order":         {own: func(b *book) { b.sends(b.limit("BTC"), resting("ord_9")); b.pass(ledger.Lag) }, resting: []accounting.Waiting{limit}},
+		"a limit in doubt":     {own: func(b *book) { b.Enter(b.limit("BTC")) }, resting: []accounting.Waiting{limit}},
 		"an order of a run": {own: func(b *book) {
 			did := resting("run_1")
 			did.Own.Kind = accounting.Pro
 			b.sends(b.pro("BTC"), did)
 			b.pass(ledger.Lag)
-		}, resting: []Waiting{limit}},
+		}, resting: []accounting.Waiting{limit}},
 		"an order that a run left, which has ended": {own: func(b *book) {
 			b.anew()
-			b.SawOrders(mine, atOnce(b.now), doge, []Waiting{{ID: "run_1", Symbol: "BTC"}})
+			b.SawOrders(mine, atOnce(b.now), doge, []accounting.Waiting{{ID: "run_1", Symbol: "BTC"}})
 			for range 2 {
 				b.pass(ledger.Lag)
 				b.SawOrders(mine, atOnce(b.now), doge, nil)
 				b.SawPositions(mine, atOnce(b.now), nil)
 			}
-		}, resting: []Waiting{limit}},
+		}, resting: []accounting.Waiting{limit}},
 		"an earlier run's limit, which filled": {own: func(b *book) {
 			b.anew()
 			b.SawOrders(mine, atOnce(b.now), append(doge, limit), nil)
@@ -82,9 +82,9 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 				b.SawOrders(mine, atOnce(b.now), doge, nil)
 				b.SawPositions(mine, atOnce(b.now), nil)
 			}
-		}, resting: []Waiting{limit}},
-		"before the journal is read": {unwatched: true, fresh: []accounting.Row{closed("BTC", accounting.Market)}, resting: []Waiting{limit}},
-		"a run":                      {running: []Waiting{{ID: "run_9"}}, want: "run run_9 runs, and the program has not started it"},
+		}, resting: []accounting.Waiting{limit}},
+		"before the journal is read": {unwatched: true, fresh: []accounting.Row{closed("BTC", accounting.Market)}, resting: []accounting.Waiting{limit}},
+		"a run":                      {running: []accounting.Waiting{{ID: "run_9"}}, want: "run run_9 runs, and the program has not started it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told []string

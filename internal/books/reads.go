@@ -121,7 +121,6 @@ func (b *Books) SawPositions(id Account, at Read, held []Held) {
 			a.positions[h.Symbol] = a.seenAgain(h.Symbol, h.Position, at)
 		}
 		a.posAt, a.posEnded, a.posShows = at.Begun, at.Ended, a.trails.clock
-		a.gone = slices.DeleteFunc(slices.Clone(a.gone), func(g gone) bool { return at.Begun.Sub(g.at) >= a.lag })
 	})
 }
 
@@ -159,7 +158,8 @@ func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.
 		a.trails.place = a.trails.trades.End()
 		b.learn(a, a.dateRows(list, at.Ended))
 		a.rows, a.rowsAt, a.rowsShow, a.rowsStatus = list, at.Begun, a.trails.clock, a.status
-		a.restartWaited(at.Begun)
+		// An order that this list may show before it was known may have filled since.
+		a.waitedKnown = !a.ordersAt.IsZero() && at.Begun.Sub(a.runsFrom) >= a.lag
 	})
 }
 
@@ -215,38 +215,8 @@ func (a *account) dateRows(list []accounting.Row, ended time.Time) []accounting.
 	return list[:fresh]
 }
 
-// Waiting is an order that rests, or a run. Its symbol, side and size are empty where its
-// record does not show them.
-type Waiting struct {
-	ID     string              `json:"id,omitempty"`
-	Symbol string              `json:"symbol,omitempty"`
-	Side   accounting.Side     `json:"side,omitempty"`
-	Size   decimal.NullDecimal `json:"size,omitzero"`
-}
-
-// gone is an order, or a run, that a read does not show any more. It may have traded.
-type gone struct {
-	Waiting
-	run bool
-	at  time.Time // when the read ended
-}
-
-// left notes what waited, and is in a list no longer.
-func (a *account) left(before []Waiting, now []string, run bool, ended time.Time) {
-	waits := make(map[string]struct{}, len(now))
-	for _, id := range now {
-		waits[id] = struct{}{}
-	}
-	for i := range before {
-		if _, still := waits[before[i].ID]; !still {
-			a.gone = append(slices.Clip(a.gone), gone{before[i], run, ended})
-		}
-	}
-	a.gone = a.gone[max(0, len(a.gone)-maxOlder):]
-}
-
 // IDsOf are the ids of what waits.
-func IDsOf(waiting []Waiting) []string {
+func IDsOf(waiting []accounting.Waiting) []string {
 	ids := make([]string, len(waiting))
 	for i := range waiting {
 		ids[i] = waiting[i].ID
@@ -255,18 +225,10 @@ func IDsOf(waiting []Waiting) []string {
 }
 
 // SawOrders notes what rests, and the runs that run.
-func (b *Books) SawOrders(id Account, at Read, resting, running []Waiting) {
-	if at != (Read{}) && b.trails(id) {
-		b.sawWaiting(id, at, slices.Concat(resting, running))
-	}
+func (b *Books) SawOrders(id Account, at Read, resting, running []accounting.Waiting) {
 	b.saw(id, at, func(a *account) {
 		a.seekOrders(resting, running)
-		a.noteWaited(resting)
-		a.noteWaited(running)
 		orders, runs := IDsOf(resting), IDsOf(running)
-		a.left(a.resting, orders, false, at.Ended)
-		a.left(a.running, runs, true, at.Ended)
-		a.resting, a.running = resting, running
 		// A run that runs no longer may not be in the list of those that have ended yet.
 		a.keepEnded(withoutIDs(a.runs, runs))
 		if a.ordersAt.IsZero() {
@@ -274,9 +236,12 @@ func (b *Books) SawOrders(id Account, at Read, resting, running []Waiting) {
 		}
 		a.orders, a.runs, a.ordersAt = orders, runs, at.Begun
 	})
+	if at != (Read{}) {
+		b.sawWaiting(id, at, slices.Concat(resting, running))
+	}
 }
 
-func (b *Books) sawWaiting(id Account, at Read, waiting []Waiting) {
+func (b *Books) sawWaiting(id Account, at Read, waiting []accounting.Waiting) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)

@@ -107,7 +107,7 @@ func restartedBook(t *testing.T, by Earlier) *book {
 // An order of an earlier run rests, and buys 5 as the first look after a restart reads: after the
 // position, before what waits. It is in no read. A lost order of the same size did not run.
 func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
-	rests := []Waiting{{ID: "ord_1", Symbol: "BTC", Side: accounting.Long, Size: decimal.NewNullDecimal(decimal.NewFromInt(5))}}
+	rests := []accounting.Waiting{{ID: "ord_1", Symbol: "BTC", Side: accounting.Long, Size: decimal.NewNullDecimal(decimal.NewFromInt(5))}}
 	for name, row := range map[string]struct {
 		by    Earlier
 		seen  bool // what waits was read a lag before
@@ -136,7 +136,7 @@ func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
 			lost.Asked = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 			base, _ := b.enter(lost)
 			assert.NotNil(t, base)
-			assert.Equal(t, !row.trust, len(b.Known(lost, false).Own) > 0, "sums know that it may have rested")
+			assert.Equal(t, !row.trust, len(b.Known(lost, false).Waiting) > 0, "it may have rested")
 			b.pass(3 * ledger.Lag)
 			outcome, why := ledger.Unknown, accounting.NoBaseline
 			if c, ok := b.Course(lost, true, "ACTIVE"); ok {
@@ -301,7 +301,7 @@ func TestARestartGoesOnWithTheOrderOfWrites(t *testing.T) {
 	b.Restore(Left{left, nil, Note{Sent: 7, Trail: trail, Own: []accounting.Own{
 		{ID: "shown", Act: accounting.Act{Kind: accounting.Entry, Sent: 5, Ended: 6, Ran: true}},
 		{ID: "beside", Act: accounting.Act{Kind: accounting.Entry, Sent: 8, Ended: 9, Ran: true}},
-		{Act: accounting.Act{Kind: accounting.Limit, Sent: 10, Ended: 11}, Read: true},
+		{Act: accounting.Act{Kind: accounting.Limit, Sent: 10, Ended: 11}},
 	}}})
 	a.goOn()
 	var ids []string

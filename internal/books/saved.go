@@ -15,7 +15,7 @@ type Saved struct {
 	// its lists go on.
 	accounting.Trades
 	// Waiting are the own orders and runs that may have traded since the baseline.
-	Waiting []Waiting `json:"waiting,omitempty"`
+	Waiting []accounting.Waiting `json:"waiting,omitempty"`
 	// Unseen: others may have, which runs before that one left.
 	Unseen bool `json:"unseen,omitempty"`
 }
@@ -196,7 +196,7 @@ func (a *account) goOn() {
 		l := &all[i]
 		symbol := l.Places[0].Symbol
 		if !l.Asked.Kind.Acts() {
-			t.waits(Waiting{ID: l.ID, Symbol: symbol, Side: l.Asked.Side})
+			t.waits(accounting.Waiting{ID: l.ID, Symbol: symbol, Side: l.Asked.Side})
 			continue
 		}
 		of := t.trail(symbol)
@@ -250,8 +250,8 @@ func (a *account) goOnBeside(l *Left, began time.Time) {
 			of.end(o, began)
 		case !o.Waits():
 			of.Remove(o.ID) // it did nothing
-		case !o.Read && !says: // what reads had shown is on the trail
-			t.waits(waitingOf(&o, l.Places[0].Symbol))
+		case !says:
+			t.waits(o.Left(l.Places[0].Symbol))
 		}
 	}
 }

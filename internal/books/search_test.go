@@ -212,7 +212,7 @@ func (c *Course) String() string {
 	for _, r := range c.Rows {
 		text += fmt.Sprintf("\n      row %d: side %d, cause %d, size %s", r.Digest, r.Side, r.Cause, r.Size.Decimal)
 	}
-	return fmt.Sprintf("%s, resting %v", text, c.Resting)
+	return fmt.Sprintf("%s, resting %v", text, c.Waiting)
 }
 
 // Equal looks begin a trail anew only if they show every write that was answered before, however

@@ -249,12 +249,12 @@ func (s accountState) list(most int) []accounting.Row {
 	return list
 }
 
-func (s accountState) waiting() (resting, running []Waiting) {
+func (s accountState) waiting() (resting, running []accounting.Waiting) {
 	for _, o := range s.rests {
 		if o.run {
-			running = append(running, Waiting{ID: o.id, Symbol: btc, Side: accounting.Side(o.side)})
+			running = append(running, accounting.Waiting{ID: o.id, Symbol: btc, Side: accounting.Side(o.side)})
 		} else {
-			resting = append(resting, Waiting{ID: o.id, Symbol: btc, Side: accounting.Side(o.side), Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(o.left)))})
+			resting = append(resting, accounting.Waiting{ID: o.id, Symbol: btc, Side: accounting.Side(o.side), Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(o.left)))})
 		}
 	}
 	return resting, running

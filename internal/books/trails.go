@@ -101,7 +101,7 @@ func (b *Books) Still() (ids []string) {
 		}
 	}
 	for id, a := range b.of {
-		waits := func(o waited) bool { return o.gone.IsZero() }
+		waits := func(o accounting.Waiting) bool { return o.Gone.IsZero() }
 		if !a.trails.lists.IsZero() && len(a.trails.left) == 0 && !slices.ContainsFunc(a.trails.waited, waits) {
 			ids = append(ids, id.ID)
 		}
@@ -129,11 +129,11 @@ type trails struct {
 	longest int // of the lists that were seen
 	place   int // behind the list that was read last where nothing of the program's was under way
 	of      map[string]*trail
-	waited  []waited
-	lists   time.Time // from then on all that waits is known, of earlier runs too; zero before it was read
-	clock   int       // counts sends and answers, on from those of earlier runs
-	since   int       // own answers since the last list that may have left a row
-	left    []Left    // of an earlier run, not taken over yet
+	waited  []accounting.Waiting // what may trade by itself, own or not, until it was gone
+	lists   time.Time            // from then on all that waits is known, of earlier runs too; zero before it was read
+	clock   int                  // counts sends and answers, on from those of earlier runs
+	since   int                  // own answers since the last list that may have left a row
+	left    []Left               // of an earlier run, not taken over yet
 }
 
 // trail is that of one symbol.
@@ -145,14 +145,8 @@ type trail struct {
 	handed bool // an earlier run has handed it over
 }
 
-// waited is an own order or run that may have traded by itself, until it was gone.
-type waited struct {
-	Waiting
-	gone time.Time // zero while it may wait
-}
-
-// maxWaited bounds how many are kept.
-const maxWaited = 128
+// maxWaited bounds how many orders and runs are kept.
+const maxWaited = 1024
 
 func (t *trails) trail(symbol string) *trail {
 	if t.of == nil {
@@ -180,46 +174,46 @@ func (t *trails) drop() {
 
 // enterTrail notes that a write is about to be sent, which has its place then.
 func (a *account) enterTrail(w *Write) {
-	t := &a.trails
-	if !a.trailed {
-		w.sent = t.tick()
-		return
+	t, symbol := &a.trails, w.Places[0].Symbol
+	if a.trailed {
+		a.goOn()
+		of := t.trail(symbol)
+		a.entered = a.entered || w.Entry && !of.handed // those of other symbols wait still
+		a.rebase(symbol, of)
 	}
-	a.goOn()
-	symbol := w.Places[0].Symbol
-	of := t.trail(symbol)
-	a.entered = a.entered || w.Entry && !of.handed // those of other symbols wait still
-	a.rebase(symbol, of)
 	if w.sent == 0 { // the account may have been declared since
 		w.sent = t.tick()
 	}
-	if !w.Asked.Kind.Acts() {
-		t.waits(Waiting{ID: w.ID, Symbol: symbol, Side: w.Asked.Side})
-		return
+	switch {
+	case !w.Asked.Kind.Acts():
+		t.waits(accounting.Waiting{ID: w.ID, Symbol: symbol, Side: w.Asked.Side, Run: w.Run})
+	case a.trailed:
+		b := accounting.Own{ID: w.ID, Act: w.Asked.Act(), Place: -1, Began: time.Now()}
+		if t.trades.Known {
+			b.Place = t.trades.End()
+		}
+		b.Sent = w.sent
+		t.trail(symbol).Add(b)
 	}
-	b := accounting.Own{ID: w.ID, Act: w.Asked.Act(), Place: -1, Began: time.Now()}
-	if t.trades.Known {
-		b.Place = t.trades.End()
-	}
-	b.Sent = w.sent
-	of.Add(b)
 }
 
 // leaveTrail notes what a write came to.
 func (a *account) leaveTrail(w *Write, ended accounting.Own, did *Did) {
-	if !a.trailed {
-		a.trails.left = slices.DeleteFunc(a.trails.left, func(l Left) bool { return l.Write == w })
-		return
+	t, now := &a.trails, time.Now()
+	if a.trailed {
+		a.goOn()
+		t.trail(w.Places[0].Symbol).last = now
+	} else {
+		t.left = slices.DeleteFunc(t.left, func(l Left) bool { return l.Write == w })
 	}
-	a.goOn()
-	t := &a.trails
-	of := t.trail(w.Places[0].Symbol)
-	now := time.Now()
-	of.last = now
-	if !w.Asked.Kind.Acts() {
+	switch {
+	case !w.Asked.Kind.Acts():
 		t.waitedFor(w, did)
 		return
+	case !a.trailed:
+		return
 	}
+	of := t.trail(w.Places[0].Symbol)
 	own := of.Find(w.ID)
 	defer func() { of.Ended(own == nil && w.given.IsZero()) }() // one that was given up may not be missing
 	switch {
@@ -250,7 +244,7 @@ func (a *account) rebase(symbol string, of *trail) {
 		return
 	case held.exact, of.last.After(shown), of.Base != nil && !of.From.Before(shown):
 		return
-	case (len(a.waiting(symbol)) > 0 || len(t.waiting(symbol, shown)) > 0) && !a.stood(symbol, held):
+	case len(t.waiting(symbol, shown)) > 0 && !a.stood(symbol, held):
 		return // they may have traded between the two
 	}
 	of.Begin(accounting.Point{Position: held.Size, Place: t.trades.Nearby(t.place, symbol), Near: true, Status: a.status, At: t.clock}, shown)
@@ -275,7 +269,7 @@ func (a *account) sawList(list []accounting.Row, begun time.Time) {
 	need := t.trades.End()
 	for symbol, of := range t.of {
 		of.Keep(reach)
-		of.Follow(symbol, &t.trades, func(from time.Time) []accounting.Resting { return t.resting(symbol, from) }, a.status)
+		of.Follow(symbol, &t.trades, func(from time.Time) []accounting.Waiting { return t.waiting(symbol, from) }, a.status)
 		need = min(need, of.Needs(t.trades.End()))
 	}
 	t.trades.Forget(min(need, t.place))
@@ -283,21 +277,21 @@ func (a *account) sawList(list []accounting.Row, begun time.Time) {
 
 // known are the orders and runs that may have traded in a symbol since a moment, own ones and
 // those that reads have shown.
-func (t *trails) known(symbol string, from time.Time) (may []Waiting) {
+func (t *trails) known(symbol string, from time.Time) (may []accounting.Waiting) {
 	for i := range t.waited {
 		o := &t.waited[i]
-		if (o.Symbol == "" || o.Symbol == symbol) && (o.gone.IsZero() || o.gone.After(from)) {
-			may = append(may, o.Waiting)
+		if (o.Symbol == "" || o.Symbol == symbol) && (o.Gone.IsZero() || o.Gone.After(from)) {
+			may = append(may, *o)
 		}
 	}
 	return may
 }
 
 // waiting are all that may have.
-func (t *trails) waiting(symbol string, from time.Time) []Waiting {
+func (t *trails) waiting(symbol string, from time.Time) []accounting.Waiting {
 	may := t.known(symbol, from)
 	if t.unseen(symbol, from) {
-		may = append(may, Waiting{})
+		may = append(may, accounting.Waiting{})
 	}
 	return may
 }
@@ -312,30 +306,22 @@ func (t *trails) unseen(symbol string, from time.Time) bool {
 	return since.IsZero() || since.After(from)
 }
 
-// resting are those as a replay takes them.
-func (t *trails) resting(symbol string, from time.Time) (may []accounting.Resting) {
-	for _, o := range t.waiting(symbol, from) {
-		may = append(may, accounting.Resting{Side: o.Side, Size: o.Size})
-	}
-	return may
-}
-
 // waits notes an order or a run that may trade by itself.
-func (t *trails) waits(o Waiting) {
+func (t *trails) waits(o accounting.Waiting) {
 	for i := range t.waited {
 		if t.waited[i].ID != o.ID {
 			continue
 		}
 		known := &t.waited[i]
-		if known.gone = (time.Time{}); !known.Size.Valid || known.Size.Decimal.LessThan(o.Size.Decimal) { // reads show what is left of it
-			known.Waiting = o
+		if known.Gone = (time.Time{}); !known.Size.Valid || known.Size.Decimal.LessThan(o.Size.Decimal) { // reads show what is left of it
+			*known = o
 		}
 		return
 	}
-	t.waited = append(t.waited, waited{Waiting: o})
+	t.waited = append(t.waited, o)
 	if len(t.waited) > maxWaited { // one that stands for any
 		t.waited = slices.Delete(t.waited, 0, 1)
-		t.waited[0] = waited{}
+		t.waited[0] = accounting.Waiting{}
 	}
 }
 
@@ -344,22 +330,17 @@ func (t *trails) waitedFor(w *Write, did *Did) {
 	if did != nil && did.refused() { // what waits shows whether it did
 		return
 	}
-	t.waited = slices.DeleteFunc(t.waited, func(o waited) bool {
+	t.waited = slices.DeleteFunc(t.waited, func(o accounting.Waiting) bool {
 		return o.ID == w.ID && (did == nil || did.Own.WaitID != "" || !did.Own.Waits())
 	})
 	if did != nil && did.Own.WaitID != "" {
-		t.waits(waitingOf(&did.Own, w.Places[0].Symbol))
+		t.waits(did.Own.Left(w.Places[0].Symbol))
 	}
-}
-
-// waitingOf is what an own write left to wait.
-func waitingOf(o *accounting.Own, symbol string) Waiting {
-	return Waiting{ID: o.WaitID, Symbol: symbol, Side: o.Side, Size: o.Bound()}
 }
 
 // sawWaiting takes in what rests and runs, by a read that ended at a moment. all means that it
 // shows what earlier runs wrote, own that it shows what this one did.
-func (t *trails) sawWaiting(waiting []Waiting, ended time.Time, all, own bool) {
+func (t *trails) sawWaiting(waiting []accounting.Waiting, ended time.Time, all, own bool) {
 	if t.lists.IsZero() && all {
 		t.lists = ended
 	}
@@ -368,8 +349,8 @@ func (t *trails) sawWaiting(waiting []Waiting, ended time.Time, all, own bool) {
 	}
 	for i := range t.waited {
 		o := &t.waited[i]
-		if own && o.ID != "" && o.gone.IsZero() && !slices.ContainsFunc(waiting, func(w Waiting) bool { return w.ID == o.ID }) {
-			o.gone = ended
+		if own && o.ID != "" && o.Gone.IsZero() && !slices.ContainsFunc(waiting, func(w accounting.Waiting) bool { return w.ID == o.ID }) {
+			o.Gone = ended
 		}
 	}
 }
@@ -385,7 +366,7 @@ func (t *trails) forgetGone(by time.Time) {
 			by = earlier(by, of.Acts[i].Began)
 		}
 	}
-	t.waited = slices.DeleteFunc(t.waited, func(o waited) bool { return !o.gone.IsZero() && !o.gone.After(by) })
+	t.waited = slices.DeleteFunc(t.waited, func(o accounting.Waiting) bool { return !o.Gone.IsZero() && !o.Gone.After(by) })
 }
 
 // Course is what is to be replayed of a write's symbol.
@@ -409,7 +390,7 @@ func (b *Books) Course(w *Write, over bool, status string) (c Course, ok bool) {
 		a.isOver(w)
 		own.Ended = w.over
 	}
-	c.Replay, c.Asked, ok = of.Replay(w.Places[0].Symbol, &t.trades, t.resting(w.Places[0].Symbol, of.From), status, w.ID)
+	c.Replay, c.Asked, ok = of.Replay(w.Places[0].Symbol, &t.trades, t.waiting(w.Places[0].Symbol, of.From), status, w.ID)
 	c.acts, c.rows = slices.Clone(of.Acts), t.trades
 	return c, ok && c.Asked >= 0 && w.in
 }

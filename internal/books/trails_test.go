@@ -39,10 +39,12 @@ func TestTrailsAreOfDeclaredAccounts(t *testing.T) {
 	list := func(most int) []accounting.Row { asked = most; return make([]accounting.Row, 30) }
 	lost := b.lost("lost")
 	b.SawTrades(mine, atOnce(b.now), list)
-	b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_0"}}, nil)
+	b.SawOrders(mine, atOnce(b.now), []accounting.Waiting{{ID: "ord_0"}}, nil)
 	a := b.of[mine]
 	assert.Equal(t, KeptRows, asked)
-	assert.Equal(t, trails{clock: 1}, a.trails)
+	assert.Empty(t, a.trails.of)
+	assert.False(t, a.trails.trades.Known)
+	assert.Equal(t, []string{"ord_0"}, IDsOf(a.trails.waited), "what waits is of every account")
 
 	done := b.Declare(declared)
 	require.NotNil(t, a.trails.trail("BTC").Find(lost.ID), "what is under way is in the trail from its beginning on")
@@ -273,12 +275,12 @@ func TestStill(t *testing.T) {
 
 // What waits in a market is all that may wait there.
 func TestWhatMayHaveTraded(t *testing.T) {
-	of := &trails{lists: origin, waited: []waited{
-		{Waiting: Waiting{ID: "here", Symbol: "BTC"}},
-		{Waiting: Waiting{ID: "there", Symbol: "ETH"}},
-		{Waiting: Waiting{ID: "anywhere"}},
-		{Waiting: Waiting{ID: "gone before", Symbol: "BTC"}, gone: origin},
-		{Waiting: Waiting{ID: "gone since", Symbol: "BTC"}, gone: origin.Add(time.Second)},
+	of := &trails{lists: origin, waited: []accounting.Waiting{
+		{ID: "here", Symbol: "BTC"},
+		{ID: "there", Symbol: "ETH"},
+		{ID: "anywhere"},
+		{ID: "gone before", Symbol: "BTC", Gone: origin},
+		{ID: "gone since", Symbol: "BTC", Gone: origin.Add(time.Second)},
 	}}
 	assert.Equal(t, []string{"here", "anywhere", "gone since"}, IDsOf(of.waiting("BTC", origin)))
 	of.lists = origin.Add(time.Second)
@@ -295,7 +297,7 @@ func TestWhatMayHaveTraded(t *testing.T) {
 		"it traded, and waits not":  {&Did{Own: accounting.Own{}}, nil},
 		"a refusal settles nothing": {&Did{Own: accounting.Own{Unsure: true}}, []string{"w_1"}},
 	} {
-		of := &trails{waited: []waited{{Waiting: Waiting{ID: "w_1"}}}}
+		of := &trails{waited: []accounting.Waiting{{ID: "w_1"}}}
 		of.waitedFor(w, row.did)
 		ids := []string(nil)
 		for _, o := range of.waited {
@@ -306,10 +308,10 @@ func TestWhatMayHaveTraded(t *testing.T) {
 
 	full := &trails{}
 	for i := range maxWaited {
-		full.waits(Waiting{ID: strconv.Itoa(i)})
+		full.waits(accounting.Waiting{ID: strconv.Itoa(i)})
 	}
 	assert.Equal(t, "0", full.waited[0].ID)
-	full.waits(Waiting{ID: "one more"})
+	full.waits(accounting.Waiting{ID: "one more"})
 	assert.Len(t, full.waited, maxWaited)
 	assert.Empty(t, full.waited[0].ID, "one stands for any")
 
@@ -324,7 +326,7 @@ func TestWhatMayHaveTraded(t *testing.T) {
 		"a baseline since":              {origin, trail{Trail: accounting.Trail{Base: &accounting.Point{}, From: origin}}, 0},
 		"an answer that may become one": {origin, trail{Trail: accounting.Trail{Acts: []accounting.Own{{Began: origin.Add(-1)}}}}, 1},
 	} {
-		left := &trails{waited: []waited{{Waiting: Waiting{ID: "ord_1"}, gone: origin}}, of: map[string]*trail{"BTC": &row.of}}
+		left := &trails{waited: []accounting.Waiting{{ID: "ord_1", Gone: origin}}, of: map[string]*trail{"BTC": &row.of}}
 		left.forgetGone(row.by)
 		assert.Len(t, left.waited, row.want, name)
 	}
@@ -350,7 +352,7 @@ func TestOrdersOfWhichOneHasNoID(t *testing.T) {
 		b.read(nil)
 		b.sends(b.limit("BTC"), resting(id))
 		b.pass(ledger.Lag)
-		b.SawOrders(mine, atOnce(b.now), []Waiting{{ID: "ord_0", Symbol: "DOGE"}, {ID: "ord_2", Symbol: "BTC"}}, nil)
+		b.SawOrders(mine, atOnce(b.now), []accounting.Waiting{{ID: "ord_0", Symbol: "DOGE"}, {ID: "ord_2", Symbol: "BTC"}}, nil)
 		assert.Equal(t, want, b.Others(mine), "%q", id)
 	}
 }
@@ -411,7 +413,7 @@ func TestWhatIsGoneIsKeptForReadsOfBefore(t *testing.T) {
 		if row.read > 0 {
 			a.posAt, a.rowsAt = origin.Add(row.read), origin.Add(row.read)
 		}
-		a.trails.waited = []waited{{Waiting: Waiting{ID: "ord_1", Symbol: "BTC"}, gone: origin}}
+		a.trails.waited = []accounting.Waiting{{ID: "ord_1", Symbol: "BTC", Gone: origin}}
 		b.SawOrders(mine, atOnce(origin.Add(row.orders)), nil, nil)
 		assert.Len(t, a.trails.waited, row.want, name)
 	}

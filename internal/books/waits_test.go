@@ -90,8 +90,8 @@ func TestWhatWaitsInATrail(t *testing.T) {
 	w := b.order("BTC")
 	w.ID = "w1"
 	size := decimal.NewNullDecimal(decimal.NewFromInt(2))
-	of.waits(Waiting{ID: "w1", Symbol: "BTC", Side: accounting.Long})
-	of.waits(Waiting{ID: "w1", Symbol: "BTC", Side: accounting.Long, Size: size})
+	of.waits(accounting.Waiting{ID: "w1", Symbol: "BTC", Side: accounting.Long})
+	of.waits(accounting.Waiting{ID: "w1", Symbol: "BTC", Side: accounting.Long, Size: size})
 	require.Len(t, of.waited, 1)
 	assert.Equal(t, size, of.waited[0].Size, "the first that says a size")
 
@@ -101,20 +101,20 @@ func TestWhatWaitsInATrail(t *testing.T) {
 	require.Len(t, of.waited, 1)
 	assert.Equal(t, "ord_1", of.waited[0].ID)
 
-	of.sawWaiting([]Waiting{{ID: "ord_1", Symbol: "BTC"}}, b.now, true, true)
-	require.Len(t, of.resting("BTC", b.now), 1)
+	of.sawWaiting([]accounting.Waiting{{ID: "ord_1", Symbol: "BTC"}}, b.now, true, true)
+	require.Len(t, of.waiting("BTC", b.now), 1)
 	b.pass(time.Second)
 	of.sawWaiting(nil, b.now, true, true)
-	assert.Empty(t, of.resting("BTC", b.now), "it was gone before")
-	assert.Len(t, of.resting("BTC", origin), 1)
+	assert.Empty(t, of.waiting("BTC", b.now), "it was gone before")
+	assert.Len(t, of.waiting("BTC", origin), 1)
 	of.forgetGone(b.now)
 	assert.Empty(t, of.waited)
 
 	for i := range maxWaited + 5 {
-		of.waits(Waiting{ID: string(rune('a' + i)), Symbol: "ETH"})
+		of.waits(accounting.Waiting{ID: string(rune('a' + i)), Symbol: "ETH"})
 	}
 	assert.LessOrEqual(t, len(of.waited), maxWaited)
-	assert.Equal(t, Waiting{}, of.waited[0].Waiting, "one stands for any")
+	assert.Equal(t, accounting.Waiting{}, of.waited[0], "one stands for any")
 }
 
 // What a journal shows of earlier runs spares the first entry the wait, where the service's clock

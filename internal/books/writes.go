@@ -46,7 +46,7 @@ type Write struct {
 type basis struct {
 	own         []accounting.Own // what other writes did, by the journal of an earlier run
 	rows, shown int              // its rows, and its position, show what had ended by these places
-	waiting     []gone           // what rested and ran
+	waiting     []accounting.Waiting
 }
 
 func (w *Write) basedOn() basis {
@@ -89,7 +89,7 @@ func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
 		symbol := w.Places[0].Symbol
 		w.basis = &basis{rows: a.rowsShow, shown: a.held(symbol).shows, waiting: a.waiting(symbol)}
 		if a.trailed && a.trails.unseen(symbol, a.shown()) { // it may have traded between the reads
-			w.basis.waiting = append(w.basis.waiting, gone{})
+			w.basis.waiting = append(w.basis.waiting, accounting.Waiting{})
 		}
 	}
 	a.enter(w)
@@ -97,13 +97,13 @@ func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
 	if w.Note == nil {
 		return w.base, Note{}
 	}
-	base, own := a.evidence(w)
-	if len(own) > maxJournaled {
-		base, own = nil, nil
+	k := a.evidence(w)
+	if len(k.Own)+len(k.Waiting) > maxJournaled {
+		k = Known{}
 	}
-	n := Note{Sent: w.sent, Own: own, NoBaseline: w.company, NoTrail: w.company, Trail: a.saved(w)}
+	n := Note{Sent: w.sent, Own: k.Own, Waiting: k.Waiting, NoBaseline: w.company, NoTrail: w.company, Trail: a.saved(w)}
 	w.based = n.Trail != nil
-	return base, n
+	return k.Base, n
 }
 
 // maxJournaled bounds the writes that a journal keeps with another. One that has more
@@ -165,9 +165,9 @@ func (b *Books) Restore(all ...Left) {
 func (a *account) restore(l *Left) {
 	w := l.Write
 	w.base, w.sent, w.based = l.Base, l.Note.Sent, l.based() > 0
-	w.basis = &basis{own: slices.Clone(l.Note.Own), rows: w.sent, shown: w.sent}
+	w.basis = &basis{own: slices.Clone(l.Note.Own), rows: w.sent, shown: w.sent, waiting: l.Note.Waiting}
 	w.basis.own = slices.DeleteFunc(w.basis.own, func(o accounting.Own) bool {
-		return !o.Ran && !o.Read && (w.base != nil || !o.Unsure) // a refusal, which trails alone take for uncertain
+		return !o.Ran && (w.base != nil || !o.Unsure) // a refusal, which trails alone take for uncertain
 	})
 	a.trails.left = append(a.trails.left, *l)
 	w.journaled, w.detailed = true, true
@@ -212,8 +212,8 @@ func (b *Books) Doubt(w *Write) {
 		if !w.journaled {
 			return nil
 		}
-		base, own := a.evidence(w)
-		n := Note{Own: own, All: true, NoBaseline: base == nil, Trail: a.saved(w)}
+		k := a.evidence(w)
+		n := Note{Own: k.Own, Waiting: k.Waiting, All: true, NoBaseline: k.Base == nil, Trail: a.saved(w)}
 		w.based = n.Trail != nil
 		return []note{{w, n}}
 	})
@@ -223,6 +223,8 @@ func (b *Books) Doubt(w *Write) {
 type Known struct {
 	Base *accounting.Baseline // nil without one
 	Own  []accounting.Own     // what other writes did since
+	// Waiting is what else waited then.
+	Waiting []accounting.Waiting
 	// Sent and Over are its places in the order of what was sent and heard.
 	Sent, Over int
 	// Ended means that the account began anew.
@@ -238,8 +240,7 @@ func (b *Books) Known(w *Write, over bool) Known {
 	if over {
 		a.isOver(w)
 	}
-	base, own := a.evidence(w)
-	return Known{base, own, w.sent, w.over, w.anew}
+	return a.evidence(w)
 }
 
 // isOver gives a write the place at which it had ended.
@@ -249,9 +250,9 @@ func (a *account) isOver(w *Write) {
 	}
 }
 
-func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
+func (a *account) evidence(w *Write) Known {
 	basis := w.basedOn()
-	base, own := w.base, slices.Clone(basis.own)
+	k := Known{Base: w.base, Own: slices.Clone(basis.own), Sent: w.sent, Over: w.over, Ended: w.anew}
 	for i := range a.done {
 		d := &a.done[i]
 		if d.place != w.Places[0] && !(d.waits && w.waits()) {
@@ -261,7 +262,7 @@ func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
 		switch {
 		case o.Ended > w.sent: // beside it
 			if d.unclear() {
-				base = nil
+				k.Base = nil
 			}
 		case d.unclear() || w.base == nil || d.place != w.Places[0]:
 			continue // the reads after it show it, or there are none
@@ -271,79 +272,46 @@ func (a *account) evidence(w *Write) (*accounting.Baseline, []accounting.Own) {
 				continue
 			}
 		}
-		own = append(own, o)
+		k.Own = append(k.Own, o)
 	}
-	if base != nil {
-		own = basis.older(own)
+	if k.Base != nil {
+		left := func(id string) bool {
+			return id != "" && slices.ContainsFunc(k.Own, func(o accounting.Own) bool { return o.WaitID == id })
+		}
+		k.Waiting = slices.DeleteFunc(slices.Clone(basis.waiting), func(o accounting.Waiting) bool { return left(o.ID) })
 	}
-	return base, own
+	return k
 }
 
-// waiting are the orders and the runs that may trade in a symbol by themselves, or may
-// have since the positions were read.
-func (a *account) waiting(symbol string) (all []gone) {
-	may := func(o *Waiting) bool { return o.Symbol == "" || o.Symbol == symbol }
-	for i := range a.resting {
-		if may(&a.resting[i]) {
-			all = append(all, gone{Waiting: a.resting[i]})
-		}
+// waiting are the orders and the runs that may trade in a symbol by themselves, or may have since the
+// positions were read. What a write under way leaves is not among them.
+func (a *account) waiting(symbol string) []accounting.Waiting {
+	may := a.trails.known(symbol, a.posAt.Add(-a.lag))
+	for w := range a.open {
+		may = slices.DeleteFunc(may, func(o accounting.Waiting) bool { return w.waits() && o.ID == w.ID })
 	}
-	for i := range a.running {
-		if may(&a.running[i]) {
-			all = append(all, gone{Waiting: a.running[i], run: true})
-		}
-	}
-	for i := range a.gone {
-		if may(&a.gone[i].Waiting) {
-			all = append(all, a.gone[i])
-		}
-	}
-	return all
+	return may
 }
 
 // MarketOf is the market of a run; empty if neither a read nor an answer has shown it.
 func (b *Books) MarketOf(id Account, run string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.account(id)
-	for i := range a.running {
-		if a.running[i].ID == run {
-			return a.running[i].Symbol
-		}
-	}
-	for i := range a.done {
-		if a.done[i].Own.WaitID == run {
-			return a.done[i].place.Symbol
+	for _, o := range b.account(id).trails.waited {
+		if o.ID == run {
+			return o.Symbol
 		}
 	}
 	return ""
 }
 
-// older adds what waited at the baseline where no own write is known to have left it: the
-// orders and runs of earlier runs of the program.
-func (b basis) older(own []accounting.Own) []accounting.Own {
-	for i := range b.waiting {
-		o := &b.waiting[i]
-		known := func(own accounting.Own) bool { return own.WaitID == o.ID }
-		if o.ID != "" && slices.ContainsFunc(own, known) {
-			continue
-		}
-		act := accounting.Act{Kind: accounting.Limit, Side: o.Side, Size: o.Size.Decimal}
-		if o.run {
-			act.Kind = accounting.Pro
-		}
-		own = append(own, accounting.Own{Act: act, InRows: true, InPosition: true, WaitID: o.ID, Read: true})
-	}
-	return own
-}
-
-// Wants reports whether anybody has to know what a write did: on an account that is not
-// declared, without a read and without a write beside it, nobody has.
+// Wants reports whether anybody has to know what a write did: of an order or a close on an account that is
+// not declared, without a read and without a write beside it, nobody has.
 func (b *Books) Wants(w *Write) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
-	return a.known() || len(a.open) > 1 || a.trailed
+	return a.known() || len(a.open) > 1 || a.trailed || w.waits()
 }
 
 // Did is what a write that has ended did.

@@ -123,7 +123,7 @@ func TestWhatASuccessDid(t *testing.T) {
 	w := &Write{Intent: Intent{Body: []byte(`{"runId":"run_1"}`)}, Kind: Kind{Trades: true, Run: true, Asks: accounting.EditRun}}
 	did, clear := effectOf(w, &Answer{Body: []byte(`{"success":true,"runId":"run_1"}`)})
 	assert.True(t, clear)
-	assert.False(t, did.Own.Bound().Valid, "an edit has no bound")
+	assert.False(t, did.Own.Left("").Size.Valid, "an edit has no bound")
 	assert.Empty(t, did.Own.WaitID, "and leaves nothing new")
 	decoded := &api.OrderResponse{}
 	assert.Same(t, decoded, orderAnswerOf(w, &Answer{Decoded: decoded}))
@@ -202,9 +202,9 @@ func TestRowsUpToTheBaseline(t *testing.T) {
 	}{{nil, 4}, {rows[2:3], 3}, {rows[1:3], 3}, {rows[:1], 1}, {[]accounting.Row{{Digest: 9}}, 4}} {
 		assert.Equal(t, rows[:row.want], upTo(rows, row.known))
 	}
-	own := []accounting.Own{{WaitID: "a"}, {}, {WaitID: "b", Read: true}}
-	assert.Equal(t, map[string]bool{"a": true, "b": true}, idsOf(own, true))
-	assert.Equal(t, map[string]bool{"a": true}, idsOf(own, false), "the other may be the write's own")
+	own, waiting := []accounting.Own{{WaitID: "a"}}, []accounting.Waiting{{ID: "b"}}
+	assert.Equal(t, map[string]bool{"a": true, "b": true}, idsOf(own, waiting, true))
+	assert.Equal(t, map[string]bool{"a": true, "b": false}, idsOf(own, waiting, false), "the other may be the write's own")
 }
 
 // A refusal in words that everybody knows may be of something in front, which has not looked

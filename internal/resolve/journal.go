@@ -53,7 +53,7 @@ type record struct {
 type last struct {
 	BaseURL string         `json:"at"`
 	Ended   ledger.Instant `json:"ended"`
-	// Still are the declared accounts in which nothing of the program's rests or runs.
+	// Still are the accounts in which nothing of the program's rests or runs.
 	Still []string `json:"still,omitempty"`
 	// Handed is what the program hands over of its declared accounts, when it ends in order.
 	Handed map[string]*books.Handed `json:"handed,omitempty"`

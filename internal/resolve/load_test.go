@@ -299,7 +299,7 @@ func TestWhoIsLookedFor(t *testing.T) {
 			for range 3 {
 				time.Sleep(ledger.Lag)
 				d.Books.SawStatus(liveBook("acc_1"), time.Now(), "ACTIVE")
-				d.Books.SawOrders(liveBook("acc_1"), atOnce(time.Now()), []books.Waiting{{ID: "ord_0", Symbol: "DOGE"}, {ID: "ord_1", Symbol: "DOGE"}}, nil)
+				d.Books.SawOrders(liveBook("acc_1"), atOnce(time.Now()), []accounting.Waiting{{ID: "ord_0", Symbol: "DOGE"}, {ID: "ord_1", Symbol: "DOGE"}}, nil)
 			}
 			assert.Equal(t, gap, d.Exclusive("acc_1"), "what is not in the journal can have placed it")
 			assert.Equal(t, gap, d.Books.Others(liveBook("acc_1")) == "")

@@ -56,12 +56,13 @@ type seenLook struct {
 
 // idsOf are the orders and runs that other writes are known to have left. What was read
 // before the write is theirs only if the write itself cannot have left it by then.
-func idsOf(own []accounting.Own, firstUseKnown bool) map[string]bool {
+func idsOf(own []accounting.Own, waiting []accounting.Waiting, firstUseKnown bool) map[string]bool {
 	ids := make(map[string]bool, len(own))
 	for i := range own {
-		if own[i].WaitID != "" && (firstUseKnown || !own[i].Read) {
-			ids[own[i].WaitID] = true
-		}
+		ids[own[i].WaitID] = true
+	}
+	for i := range waiting {
+		ids[waiting[i].ID] = firstUseKnown
 	}
 	return ids
 }

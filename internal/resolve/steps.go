@@ -487,6 +487,7 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 		Base:      shows.Base,
 		Look:      accounting.Look{State: now.State(w.Intent.Symbol), At: shown.began[0], Equal: len(shown.began)},
 		Own:       shows.Own,
+		Waiting:   shows.Waiting,
 		Exclusive: w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap, // what others did is not known
 		Ended:     shows.Ended,
 		Lag:       w.Ledger.Without.Lag,
@@ -502,7 +503,7 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 	if f.Exclusive && asked.Kind.Acts() && w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
 		f.Base = nil
 	}
-	f.Known = idsOf(f.Own, w.Ledger.FirstUseKnown)
+	f.Known = idsOf(f.Own, f.Waiting, w.Ledger.FirstUseKnown)
 	if f.Base != nil {
 		f.Look.Rows = upTo(f.Look.Rows, f.Base.Rows)
 	}

@@ -231,7 +231,7 @@ func readTwice(d *Driver, held ...books.Held) {
 		time.Sleep(ledger.Lag)
 		d.Books.SawPositions(account, atOnce(time.Now()), held)
 		d.Books.SawTrades(account, atOnce(time.Now()), func(int) []accounting.Row { return nil })
-		d.Books.SawOrders(account, atOnce(time.Now()), []books.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
+		d.Books.SawOrders(account, atOnce(time.Now()), []accounting.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, nil)
 		d.Books.SawFinished(account, atOnce(time.Now()), accounting.Newest{})
 	}
 }
