@@ -134,9 +134,9 @@ const (
 func (j *judge) replay() (r Replay, why Reason) {
 	r = Replay{
 		From: j.Base.Position.Size, To: decimal.NewNullDecimal(j.Look.Position.Size),
-		Part: true, Shrunk: j.Base.RowsNewer, Halted: !j.sameStatus(),
+		Part: true, Shrunk: j.Base.RowsNewer, Halted: !j.sameStatus(), Waiting: slices.Clone(j.Waiting),
 	}
-	if r.Waiting = slices.Clip(j.Waiting); j.stranger { // as an order that never ends; what he closes he closes as where flips net
+	if j.stranger { // as an order that never ends; what he closes he closes as where flips net
 		r.Waiting = append(r.Waiting, Waiting{})
 	}
 	rows, complete := j.newRows()
