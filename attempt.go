@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
@@ -19,11 +20,24 @@ type exchanger struct {
 	heardDate func(header http.Header, sent, received time.Time) // of an answer of the service's
 }
 
-// exchange sends a request once and reads what the answer says. gate judges a write right
-// before its first byte. The API key is taken out of all that
-// comes back, before anything else sees it.
-func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key Key, q *question, gate transport.Gate) heard {
-	sent := transport.Request{
+// exchange sends a request once and reads what the answer says.
+func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, q *question, gate transport.Gate) heard {
+	sent := x.requestOf(r, apiKey, q.meta.Key, gate)
+	if r.alone {
+		return x.hear(r, q, x.transport.SendAlone(ctx, &sent))
+	}
+	return x.hear(r, q, x.transport.Send(ctx, &sent))
+}
+
+// begin sends a write once, beside its caller.
+func (x *exchanger) begin(ctx context.Context, r *request, apiKey apiKey, key Key, gate transport.Gate) *transport.Attempt {
+	sent := x.requestOf(r, apiKey, key, gate)
+	return x.transport.Begin(ctx, &sent, r.alone)
+}
+
+// requestOf is a request on the wire. gate judges a write right before its first byte.
+func (x *exchanger) requestOf(r *request, apiKey apiKey, key Key, gate transport.Gate) transport.Request {
+	return transport.Request{
 		Method:   r.endpoint.spec.Method,
 		URL:      r.url,
 		Header:   x.header(r, apiKey, key),
@@ -34,12 +48,12 @@ func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, key
 		Timeout:  r.opts.attemptTimeout,
 		Gate:     gate,
 	}
-	a := attempt{key: key}
-	if r.alone {
-		a.Exchanged = x.transport.SendAlone(ctx, &sent)
-	} else {
-		a.Exchanged = x.transport.Send(ctx, &sent)
-	}
+}
+
+// hear reads what an answer says. The API key is taken out of all that comes back, before anything else
+// sees it.
+func (x *exchanger) hear(r *request, q *question, exchanged transport.Exchanged) heard {
+	a := attempt{Exchanged: exchanged, key: q.meta.Key}
 	a.Header, a.Body = x.scrubber.Header(a.Header), x.scrubber.Bytes(a.Body)
 	if a.Err != nil {
 		a.Err = x.scrubber.Error(a.Err)
@@ -92,4 +106,18 @@ type request struct {
 	entry    bool // a write that can add exposure
 	alone    bool // on a connection of its own
 	began    time.Time
+}
+
+// changesNothingTwice reports whether a second execution of the write changes nothing that the first has not:
+// a cancel, or a close of all of a position.
+func (r *request) changesNothingTwice() bool {
+	switch r.endpoint.op {
+	case OpCancelOrder, OpCancelRun:
+		return true
+	case OpClose:
+		_, rest, found := bytes.Cut(r.body, []byte(`"closePercent":100`))
+		return found && len(rest) > 0 && (rest[0] == ',' || rest[0] == '}')
+	default:
+		return false
+	}
 }

@@ -22,6 +22,7 @@ func (c *call) carryOut() {
 		return
 	}
 	defer c.core.life.Leave()
+	defer c.stopListening()
 	defer c.letGo()
 	if !c.decide() || c.last.attempt.stored { // it has its answer from before
 		return
@@ -119,6 +120,7 @@ func (c *call) conclude() {
 	of := w.of
 	d.SendingOver(c.ctx, of, c.opts.patience(c.entry))
 	c.outcome, c.write.left, c.write.forget = of.Ledger.Outcome(), of.Ledger.Sent(), of.Ledger.Forget()
+	c.listenOn()
 	last := c.last.answer(c.last.said(), c.result)
 	if d.Conclude(of, &last) {
 		return

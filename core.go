@@ -27,6 +27,8 @@ type core struct {
 	gate        *healthGate
 	guards      []Guard
 	halt        halt
+	listeners   listeners
+	usual       usual
 	limits      *limiter.Limiter
 	hooks       hooks
 	breaker     secret.Breaker

@@ -4,12 +4,27 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/transport"
 )
 
 // A call as its result, the hooks and the log see it.
 
 // saw shows the client's books what a read of an account saw.
-func (c *call) saw(what any) { sees(c.core.books, bookOf(c.env, c.account), &c.last.attempt, what) }
+func (c *call) saw(what any) {
+	sees(c.core.books, bookOf(c.env, c.account), &c.last.attempt, what)
+	open, waiting := what.(*OpenOrders)
+	if !waiting || transport.Aged(c.last.attempt.Header) {
+		return
+	}
+	var symbols []string
+	for i := range open.Limits {
+		symbols = append(symbols, open.Limits[i].Symbol)
+	}
+	for i := range open.Runs {
+		symbols = append(symbols, open.Runs[i].Symbol)
+	}
+	c.core.driver.SawWaiting(string(c.env), string(c.account), symbols, c.last.attempt.Sent)
+}
 
 // facts are what the call knows before there is an answer.
 func (c *call) facts() Meta {
@@ -41,6 +56,9 @@ func (c *call) priority() Priority {
 		return PriorityRecovery
 	case c.write != nil:
 		priority = c.write.priority()
+	}
+	if c.write != nil && c.write.second() { // behind the first exits of others
+		return PriorityRecovery
 	}
 	if asked, ok := c.opts.priority.Get(); ok && priority != PriorityEntry {
 		priority = max(priority, asked)

@@ -195,7 +195,8 @@ func pendingOf(open []resolve.PendingWrite) []PendingWrite {
 func resolutionOf(r *resolve.Resolution) Resolution {
 	shown := Resolution{
 		Intent: intentOf(&r.Intent, r.Try), Outcome: r.Outcome, Evidence: r.Evidence,
-		Late: r.Late, MaybeLate: r.MaybeLate, Superseded: r.Superseded, Overwritten: r.Overwritten,
+		Contradicted: r.Contradicted,
+		Late:         r.Late, MaybeLate: r.MaybeLate, Superseded: r.Superseded, Overwritten: r.Overwritten,
 		Answer: r.Answer, Err: r.Err,
 	}
 	for _, l := range r.Looks {

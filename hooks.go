@@ -28,7 +28,8 @@ type Hooks struct {
 	AttemptDone func(ctx context.Context, c Call, a Attempt)
 	// Waiting is called for each wait before it begins.
 	Waiting func(ctx context.Context, c Call, w Wait)
-	// Resolved is called for each write that was in doubt, once its outcome is known. A call that
+	// Resolved is called for each write that was in doubt, once its outcome is known, and for any with
+	// Contradicted set if a later answer says otherwise: that is for a person. A call that
 	// gives up at that moment is done later, as one whose outcome is not known. The client
 	// waits a second for it, and then resolves other writes beside it. It must not call
 	// [Client.Close], which would wait for it; [Client.Resolve] and [Client.Recover] wait that second.

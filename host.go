@@ -3,6 +3,7 @@ package trading
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -169,6 +170,10 @@ func (h host) EntriesHeld(exiting bool) (why string, again time.Duration) {
 }
 
 func (h host) Resolved(r resolve.Resolution) {
+	if r.Contradicted {
+		h.c.log.warn("answers to a write contradict each other", slog.String("operation", r.Intent.Operation),
+			slog.String("account", r.Intent.Account), slog.String("symbol", r.Intent.Symbol), slog.String("intent", r.Intent.ID))
+	}
 	if len(h.c.hooks) > 0 {
 		h.c.hooks.resolved(context.Background(), resolutionOf(&r))
 	}

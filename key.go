@@ -179,6 +179,7 @@ func (d *decisions) terms(r *request) ledger.Terms {
 		Keyed:         r.env == EnvLive,
 		Entry:         r.entry,
 		Resolves:      r.endpoint.resolves(),
+		Idempotent:    r.changesNothingTwice(),
 		Lasting:       !kindOf(r.endpoint).Waits,
 		Exclusive:     d.isExclusive(r.account),
 		TTL:           r.opts.ttlOf(r.entry),

@@ -112,6 +112,11 @@ type Resolution struct {
 	// one's levels are the ones to go by. Overwritten means that the older one replaced
 	// them all the same, and the client set them again; if it could not, Err says so.
 	Superseded, Overwritten bool
+	// Contradicted means that the service's answers to the sends of the write cannot all be true of one
+	// execution: it succeeded after its outcome was NotApplied, or beside a send that failed and may have run.
+	// The outcome stays, and the market is closed to entries until somebody who has read the account
+	// acknowledges the write ([Client.Acknowledge]).
+	Contradicted bool
 	// Answer is the service's answer, where it repeated it.
 	Answer Body
 	// Err is the service's refusal, or why there is no outcome.

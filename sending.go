@@ -2,6 +2,7 @@ package trading
 
 import (
 	"context"
+	"errors"
 	"math"
 	"net/http"
 	"sync"
@@ -23,6 +24,10 @@ func (c *call) send() {
 	}
 	if ended := c.ctx.Err(); ended != nil && c.last.err != nil {
 		c.stopped = ended
+	}
+	if c.write != nil {
+		c.takeLate()
+		c.preferHeard()
 	}
 }
 
@@ -82,10 +87,16 @@ func (c *call) attempt() {
 		c.lastCtx = ctx
 	}
 	q := question{endpoint: c.endpoint, env: c.env, result: c.result, fresh: c.opts.recovering, meta: c.facts()}
-	c.last = c.core.exchange(ctx, &c.request, c.apiKey, q.meta.Key, &q, c.gate)
+	if c.write == nil {
+		c.last = c.core.exchange(ctx, &c.request, c.apiKey, &q, c.gate)
+		c.returnSlot(c.last.attempt.Written)
+		return
+	}
+	c.last = c.exchangeListened(ctx, &q)
 	c.returnSlot(c.last.attempt.Written)
-	if c.write != nil {
-		c.core.driver.SendEnded(c.write.of, c.last.attempt.Received)
+	c.core.driver.SendEnded(c.write.of, c.last.attempt.Received)
+	if c.last.attempt.Status != 0 {
+		c.core.usual.took(c.last.attempt.Received.Sub(c.last.attempt.Sent))
 	}
 }
 
@@ -138,7 +149,7 @@ func (c *call) judge() (more bool) {
 		c.nameWait(named)
 		return false
 	}
-	if c.wait = wait; queued { // the queue of the closed limit waits, by priority
+	if c.wait = wait; queued || c.write != nil && c.write.second() { // the queue of the closed limit waits, by priority
 		c.wait = 0
 	}
 	return c.write != nil || c.sends < c.opts.retry.Attempts
@@ -174,15 +185,31 @@ func (c *call) backOff() time.Duration {
 	if len(c.core.hooks) > 0 {
 		c.core.hooks.waiting(c.ctx, c.describe(), Wait{For: c.wait, Reason: WaitBackoff})
 	}
-	timer := time.NewTimer(c.wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-c.ctx.Done():
-	case <-c.core.life.Closing().Done():
-		c.stopped = ErrClosed
-	}
+	c.await(c.wait)
 	return 0
+}
+
+// await waits, unless the caller or the client goes first, or an answer to an earlier send ends the sending.
+func (c *call) await(wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	var late <-chan struct{}
+	if c.write != nil {
+		late = c.write.of.LateCame()
+	}
+	for {
+		select {
+		case <-timer.C:
+		case <-c.ctx.Done():
+		case <-c.core.life.Closing().Done():
+			c.stopped = ErrClosed
+		case <-late:
+			if !c.takeLate() && c.write.of.Ledger.Sending() {
+				continue
+			}
+		}
+		return
+	}
 }
 
 // prepare takes the next attempt through the stages.
@@ -190,11 +217,73 @@ func (c *call) prepare() error {
 	if c.stopped == nil {
 		c.stopped = c.ctx.Err()
 	}
-	if c.stopped == nil && c.write != nil {
-		c.write.nextKey()
-	}
-	if c.stopped == nil {
+	switch {
+	case c.stopped != nil:
+	case c.write == nil:
 		c.stopped = c.pass()
+	default:
+		return c.prepareWrite()
 	}
 	return c.stopped
+}
+
+// prepareWrite is prepare for a write: an answer to an earlier send can come meanwhile, and make the next one
+// needless.
+func (c *call) prepareWrite() error {
+	w := c.write
+	if w.second() {
+		if err := c.pass(); err == nil && w.of.MaySend() {
+			w.asked, c.alone = true, true
+			return nil
+		}
+		// Without a place in the limits, or in the journal, it is left out.
+		w.asked = true
+		c.returnSlot(false)
+		c.await(c.opts.attemptTimeout - time.Since(c.last.attempt.Sent))
+	}
+	for {
+		c.takeLate()
+		if !w.of.Ledger.Sending() || !w.of.Ledger.MaySend() {
+			return errHeard
+		}
+		w.nextKey()
+		if c.stopped == nil {
+			c.stopped = c.passUnlessHeard()
+		}
+		if c.stopped != nil || w.of.MaySend() {
+			return c.stopped
+		}
+		c.returnSlot(false)
+	}
+}
+
+// passUnlessHeard is pass until a late answer comes: what that says is taken in first.
+func (c *call) passUnlessHeard() error {
+	late := c.write.of.LateCame()
+	if late == nil {
+		return c.pass()
+	}
+	whole := c.ctx
+	ctx, cancel := context.WithCancel(whole)
+	over := make(chan struct{})
+	heard := make(chan bool, 1)
+	go func() {
+		select {
+		case <-late:
+			cancel()
+			heard <- true
+		case <-over:
+			heard <- false
+		}
+	}()
+	c.ctx = ctx
+	err := c.pass()
+	c.ctx = whole
+	close(over)
+	came := <-heard
+	cancel()
+	if came && whole.Err() == nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
 }

@@ -110,7 +110,7 @@ func (c *call) takeSlot() error {
 		Class:    c.endpoint.class,
 		Priority: c.priority(),
 		Hold:     2 * c.opts.attemptTimeout, // the guards may ask for the health first
-		FailFast: c.opts.failFast,
+		FailFast: c.opts.failFast || c.write != nil && c.write.second(),
 	}
 	if c.write != nil {
 		c.write.bound(&needs, c.sends == 0)

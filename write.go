@@ -11,6 +11,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -26,13 +27,23 @@ type writing struct {
 	unnamed resolve.Unnamed
 	since   uint64 // the number of the drivers' last request before the journal was read
 
-	holdsTurn bool  // it holds the sandbox's one place for a writer
-	doubt     bool  // an attempt that ended may have been applied
-	doubted   bool  // there has been doubt, whether or not it is over
-	left      bool  // any byte of it may have left
-	forget    bool  // it needs no resolution
-	found     error // what resolving it came to, beside the answer
+	holdsTurn bool // it holds the sandbox's one place for a writer
+	doubt     bool // an attempt that ended may have been applied
+	doubted   bool // there has been doubt, whether or not it is over
+	left      bool // any byte of it may have left
+	forget    bool // it needs no resolution
+
+	listening  []*transport.Attempt // that nobody waits for: the first and the newest
+	heard      *heard               // the late answer that has ended its sending
+	decided    bool                 // that has decided it
+	askedTwice bool                 // the first was left early, so that a second may go
+	asked      bool                 // it has gone, or was left out
+
+	found error // what resolving it came to, beside the answer
 }
+
+// errHeard is why a send does not leave, or is waited for no more.
+var errHeard = errors.New("an answer to an earlier send has come")
 
 // place has the call place an order.
 func (w *writing) place(o Order) {
@@ -68,6 +79,8 @@ func (w *writing) beforeSend(sent bool) error {
 		return w.ctx.Err()
 	case errors.Is(err, resolve.ErrTooOld):
 		return w.tooOld()
+	case w.second():
+		return err
 	case w.entry:
 		return &GuardError{Kind: ErrJournal, Reason: "entries wait until it can be written", Err: err}
 	case journal.IsFencing(err):
@@ -133,6 +146,10 @@ func (w *writing) hear(h *heard, said ledger.Answer) (wait, named time.Duration,
 	return wait, said.RetryAfter, more
 }
 
+// second reports whether the send that is next is the second of a write that asks twice, before the time of
+// the first is over.
+func (w *writing) second() bool { return w.askedTwice && !w.asked }
+
 // nextKey moves on to the key that a stored refusal asks for.
 func (w *writing) nextKey() {
 	if !w.driver.WantsKey(w.of) {
@@ -163,6 +180,8 @@ func (w *writing) MayLeave() error {
 		return w.ctx.Err()
 	case ledger.Elapsed(w.began) >= w.of.Ledger.SendTTL():
 		return w.tooOld()
+	case !w.of.MaySend():
+		return errHeard
 	case !w.driver.MayLeave(w.of):
 		return &GuardError{Kind: ErrExpired, Reason: "a newer setting of the levels was sent"}
 	default:

@@ -129,7 +129,7 @@ func (a Answer) mayHaveRun() bool {
 	return a.failedAfterAll() || a.Class == Unclear || a.Class == Refusal && a.Code == codeResultUnknown
 }
 
-// failedAfterAll is a failure of the service that may have come after the work.
+// failedAfterAll is a failure of the service, or what looks like one, that may have come after the work.
 func (a Answer) failedAfterAll() bool {
-	return a.Class == Refusal && a.Status >= 500 && a.Says != NotApplied
+	return (a.Class == Refusal || a.Class == Unclear) && a.Status >= 500 && a.Says != NotApplied
 }

@@ -77,6 +77,8 @@ func TestLateAnswers(t *testing.T) {
 		"a success after NotApplied":            {market(), []step{begun(0), ended(late, refused), heard(late, 1, success)}, NotApplied, false, true},
 		"a success behind the next key":         {market(), []step{begun(0), ended(late, stalePrice), {kind: KeyChanged}, begun(late), heard(late, 1, success)}, Applied, false, true},
 		"a success beside a 5xx":                {market(), append(twoOpen, heard(late, 1, failed), ended(late, success)), Applied, false, true},
+		"one that no table has, beside it":      {market(), append(twice(success), heard(late, 1, Answer{Class: Unclear, Status: 500})), Applied, false, true},
+		"but no redirect":                       {market(), append(twice(success), heard(late, 1, Answer{Class: Unclear, Status: 307})), Applied, false, false},
 		"in the other order":                    {market(), append(twice(success), heard(late, 1, failed)), Applied, false, true},
 		"a 5xx, and a success that is replayed": {market(), append(twoOpen, heard(late, 1, failed), ended(late, replayed(success))), Applied, false, false},
 		"two successes":                         {market(), append(twice(success), heard(late, 1, success)), Applied, false, true},
@@ -169,6 +171,7 @@ func TestAFullCloseThatRuns(t *testing.T) {
 			[]time.Duration{0, 200e6, 600e6}},
 		"one without a probe":        {func(t *Terms) { t.NoProbe = true }, inFlight, []time.Duration{0, 200e6, 600e6}},
 		"one whose keys are no good": {func(t *Terms) { t.Without.Probe = true }, inFlight, []time.Duration{0, 200e6, 600e6}},
+		"one of a single attempt":    {func(t *Terms) { t.Retry.Attempts = 1 }, inFlight, []time.Duration{0}},
 		"an entry":                   {func(t *Terms) { t.Entry = true }, inFlight, []time.Duration{0, 200e6, 600e6}},
 	} {
 		if got := asked(c.change, c.first); !slices.Equal(got, c.want) {

@@ -159,10 +159,14 @@ func (s *sending) decide(l *Ledger, a Answer) {
 // pollWaits are the waits before a write that runs is asked for again; the last one stays.
 var pollWaits = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second}
 
+// AsksTwice reports whether the write may be sent once more while its first send is listened to: it changes
+// nothing when it runs twice, and may be asked for by its own bytes.
+func (l *Ledger) AsksTwice() bool { return l.mayPoll() }
+
 // mayPoll reports whether a write that runs is asked for again and again. Its own bytes ask, so
-// what forbids a probe forbids that.
+// what forbids a probe forbids that, and who wants one attempt has one.
 func (l *Ledger) mayPoll() bool {
-	return l.Idempotent && !l.Entry && l.TTL > 0 && !l.NoProbe && !l.Without.Probe
+	return l.Idempotent && !l.Entry && l.TTL > 0 && l.Retry.Attempts > 1 && !l.NoProbe && !l.Without.Probe
 }
 
 // pause sets the wait before the next send. A wait that the service asked for is kept

@@ -47,7 +47,11 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 	if w.Kind.Levels {
 		d.levels.ended(w, f.Outcome)
 	}
+	if w.Kind.Waits && f.Outcome != ledger.NotApplied {
+		d.waiting.left(w, time.Now())
+	}
 	d.pending.remove(w)
+	d.reportContradiction(w)
 	d.goOnBeside(w)
 }
 
@@ -69,7 +73,7 @@ func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
 		return nil
 	}
 	if f.Outcome != ledger.Applied || last == nil || last.Class != ledger.Success || // it ran, or may have
-		last.Replayed && (w.Left || w.books.ReadSince(w.Intent.account(), w.firstSend)) {
+		(last.Replayed || w.heardLate) && (w.Left || w.books.ReadSince(w.Intent.account(), w.firstSend)) {
 		return d.unclear(w, f)
 	}
 	did, clear := effectOf(w, last)

@@ -29,6 +29,7 @@ type Driver struct {
 	store     store
 	pending   *shared
 	levels    *settings
+	waiting   *waiting
 	baselines *baselines
 	declared  *declarations
 	undeclare func()
@@ -94,7 +95,7 @@ type Host interface {
 	// how long it waits until that is asked again; "" if it is not. Halt does not count for
 	// a program that is getting out of the market.
 	EntriesHeld(exiting bool) (why string, again time.Duration)
-	// Resolved reports how a write in doubt ended.
+	// Resolved reports how a write in doubt ended, and what contradicts that later.
 	Resolved(r Resolution)
 }
 
@@ -117,6 +118,7 @@ type Resolution struct {
 	Evidence                Evidence
 	Late, MaybeLate         bool
 	Superseded, Overwritten bool
+	Contradicted            bool   // it ran after all, or may have run twice
 	Answer                  []byte // the service's, where it repeated it
 	Err                     error
 	Why                     error // Err without what the last request met
@@ -145,7 +147,7 @@ func New(c Config) *Driver {
 	known := r.viewOf(c.BaseURL, first, s.lastOf)
 	s.clock, s.still, s.ended = r.clockOf(known), known.books.Still, known.ended
 	d := &Driver{
-		Clock: s.clock, Books: known.books, levels: &known.levels, baselines: &known.baselines, declared: &known.declared, pending: r,
+		Clock: s.clock, Books: known.books, levels: &known.levels, waiting: &known.waiting, baselines: &known.baselines, declared: &known.declared, pending: r,
 		store: s, cfg: c,
 		looks: make(map[books.Account]*Look), full: make(map[string]*noRoom), seen: make(map[*Write]*seenLook), exiting: make(map[*Write]int),
 	}
@@ -243,6 +245,9 @@ func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome
 	switch {
 	case !d.IsOpen(w):
 		return notPending(w.Intent.ID)
+	case !held && w.isForAPerson():
+		d.pending.remove(w)
+		return nil
 	case !held && !d.pending.claim(w):
 		return fmt.Errorf("trading: Acknowledge: write %s is being sent: wait for its call", w.Intent.ID)
 	}

@@ -222,7 +222,7 @@ func (d *Driver) SendingOver(ctx context.Context, w *Write, patience time.Durati
 // Conclude ends a write by the last answer that its call had, or takes it over while it
 // is in doubt: then it is the driver's, and Conclude returns false.
 func (d *Driver) Conclude(w *Write, last *Answer) bool {
-	defer w.handOver()
+	defer d.handOver(w)
 	if w.Ledger.Done() {
 		d.concluded(w, last)
 		return true
@@ -234,6 +234,19 @@ func (d *Driver) Conclude(w *Write, last *Answer) bool {
 	}
 	d.schedule.add(w)
 	return false
+}
+
+// handOver ends the call's part of a write. What has come meanwhile to sends that it waited for no more is
+// the driver's.
+func (d *Driver) handOver(w *Write) {
+	w.handOver()
+	l := w.late.Load()
+	if l == nil {
+		return
+	}
+	for _, one := range l.take(true) {
+		d.cfg.Life.Go(func() { d.hearAfter(w, &one) })
+	}
 }
 
 // LetGo ends a call's part of a write where nothing else has: it came to no send, or a guard

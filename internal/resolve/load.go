@@ -155,8 +155,11 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 			if r.Fact.Kind != ledger.SendingOver {
 				w.inquire().reason = factText(r.Fact, code)
 			}
-			if r.Fact.Kind == ledger.Acknowledged {
+			switch r.Fact.Kind {
+			case ledger.Acknowledged:
 				w.by, w.inquire().note = ByAcknowledged, r.Note
+			case ledger.SendHeard:
+				w.by = ByAnswer // if that decided it
 			}
 		case r.Newer != nil, r.NewerEnd != nil:
 			w.keepNewer(r)

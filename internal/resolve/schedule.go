@@ -142,6 +142,21 @@ func (s *schedule) hurry(of *Write) {
 	}
 }
 
+// goOn makes a job due, also one that rests.
+func (s *schedule) goOn(of *Write) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.jobs[of]
+	if j == nil {
+		return
+	}
+	if j.rests() {
+		j.idle, j.stuck, j.changed = false, false, make(chan struct{})
+	}
+	j.due = time.Time{}
+	s.start()
+}
+
 // has reports whether a job is there, and whether it is idle.
 func (s *schedule) has(of *Write) (found, idle bool) {
 	s.mu.Lock()

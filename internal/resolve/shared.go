@@ -45,6 +45,7 @@ type view struct {
 	baselines baselines
 	declared  declarations
 	levels    settings
+	waiting   waiting
 	service   servicetime.Clock
 	last      atomic.Pointer[ledger.Instant] // when a write of this run ended last
 }

@@ -144,13 +144,15 @@ type Write struct {
 	firstSend  time.Time
 	received   atomic.Bool // a fence was answered that the service knows its key
 	by         Evidence
-	registered bool          // it is among the open writes
-	journaled  bool          // its journal knows it
-	gap        bool          // an exit beside it may be in no journal
-	abandoned  bool          // the client that began it has closed; the registry's
-	settled    bool          // nobody finds out, and it hides nothing
-	over       bool          // the call that sends it is
-	handed     chan struct{} // closed then; nil where nobody can wait
+	registered bool                 // it is among the open writes
+	journaled  bool                 // its journal knows it
+	gap        bool                 // an exit beside it may be in no journal
+	abandoned  bool                 // the client that began it has closed; the registry's
+	settled    bool                 // nobody finds out, and it hides nothing
+	over       bool                 // the call that sends it is
+	late       atomic.Pointer[late] // what came of sends that nobody waits for; nil where there are none
+	heardLate  bool                 // such an answer has decided it
+	handed     chan struct{}        // closed then; nil where nobody can wait
 }
 
 // notBefore is the time that its caller named; zero for none.

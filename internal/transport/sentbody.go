@@ -39,6 +39,7 @@ type sentBody struct {
 	http2     bool // its connection carries other requests too
 	read      int  // of it
 	conn      net.Conn
+	of        *Attempt // nil for what is sent on its caller's goroutine
 	watch     watch
 	hooks     *httptrace.ClientTrace
 
@@ -92,6 +93,9 @@ func (b *sentBody) gotConn(info httptrace.GotConnInfo) {
 	case b.mayLeave():
 		b.unfit = false
 		b.began.Store(true)
+		if !b.http2 {
+			b.of.takes(info.Conn)
+		}
 		b.watch.begin(b.gate, info.Conn, b.stop)
 	case !b.http2:
 		_ = info.Conn.Close()

@@ -109,6 +109,15 @@ func (t *Transport) renew() {
 	}
 }
 
+// leaveIdle closes the idle connections of a pool that is used no more.
+func (t *Transport) leaveIdle(through http.RoundTripper) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if old, ok := through.(*http.Transport); ok && old != t.pool && through != t.given {
+		old.CloseIdleConnections()
+	}
+}
+
 // longEnough is how long an attempt has to last until its end by a deadline of its caller's
 // speaks against the connection.
 const longEnough = time.Second
@@ -191,7 +200,7 @@ func (t *Transport) Send(ctx context.Context, r *Request) Exchanged {
 	a := Exchanged{Sent: time.Now()}
 	ctx, stop := r.within(ctx)
 	defer stop()
-	for t.exchange(ctx, stop, r, &a) { // as often as there are kept connections
+	for t.exchange(ctx, stop, r, &a, nil) { // as often as there are kept connections
 	}
 	return a
 }
@@ -219,12 +228,15 @@ func (t *Transport) SendAlone(ctx context.Context, r *Request) Exchanged {
 
 // exchange sends the request over one connection and reads the whole answer. It asks
 // for another connection if nothing could be written to this one.
-func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Request, a *Exchanged) (another bool) {
+func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Request, a *Exchanged, of *Attempt) (another bool) {
 	body := newSentBody(r, t.traced, stop)
+	body.of = of
 	defer body.watch.end()
 	sent := body.load(ctx, r)
 	through := t.current()
+	of.goes(through)
 	resp, err := t.roundTrip(through, body, sent)
+	of.takes(nil)
 	if err == nil {
 		limit := r.MaxBody
 		if resp.StatusCode >= 300 && r.MaxError > 0 {
@@ -238,8 +250,7 @@ func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Re
 		a.Status, a.Header, a.Body = 0, nil, nil
 		a.Err = body.causeOf(ctx, err)
 		a.Written = body.mayHaveLeft(err)
-		overdue := errors.Is(a.Err, ErrTimeout) || errors.Is(a.Err, context.DeadlineExceeded) && a.Received.Sub(a.Sent) >= longEnough
-		if a.Written && overdue {
+		if a.Written && overdue(a.Err, a.Sent) {
 			t.retire(through)
 			if _, closes := t.given.(idler); closes {
 				time.Sleep(leavesWithin) // until then an HTTP/2 connection is not idle, and the next attempt closes none

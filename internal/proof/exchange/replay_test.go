@@ -236,6 +236,8 @@ func sendsOn(o *operation, code string) int {
 	switch {
 	case kindOf(code) == trading.ErrNoPrice:
 		return 3
+	case code == "idempotency_in_flight" && slices.Contains(strings.Fields("cancelOrder cancelRun closePosition"), o.id):
+		return 6 // for 20 s from the decision
 	case slices.Contains(strings.Fields("PRICE_UNAVAILABLE equity_unavailable idempotency_unavailable idempotency_in_flight concurrent_request"), code),
 		!o.write && slices.Contains(strings.Fields("internal_error unavailable rate_limited"), code):
 		return 4

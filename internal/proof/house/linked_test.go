@@ -18,10 +18,10 @@ const (
 	bot = "./house/testdata/bot"
 	// mostLinked is how many modules of others it links.
 	mostLinked = 6
-	// mostBytes bounds it, stripped: 8,568,994 and a margin; 155,648 are the replays of the accounting, some
+	// mostBytes bounds it, stripped: 8,609,954 and a margin; some 12,000 listen to writes; 155,648 are the replays of the accounting, some
 	// 40,000 the lease of a journal and the requests of others, 24,576 whose a file is and
 	// whether it is at its path. A program that sends one request by net/http is 5,841,058.
-	mostBytes = 8_600_000
+	mostBytes = 8_640_000
 )
 
 // What the client links, every bot links.

@@ -1,0 +1,213 @@
+package resolve
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/tradingapi/trading-go/internal/ledger"
+)
+
+// The answer to a send that nobody waits for any more comes at any time: while the call sends once more,
+// while the driver finds out, and after the end. Who has the write by then takes it in.
+
+// Late is such an answer, and the number of its send.
+type Late struct {
+	Send   int
+	Answer Answer
+}
+
+// late are those of a write.
+type late struct {
+	mu     sync.Mutex
+	come   []Late        // that the call has not taken in yet
+	signal chan struct{} // something has come
+	handed bool          // the call is over, so that the driver takes them in
+	ends   bool          // no send may leave any more
+	told   bool          // that they contradict each other
+}
+
+// Listen is called before a send is listened to, and returns what says that an answer has come.
+func (w *Write) Listen() <-chan struct{} {
+	if w.late.Load() == nil {
+		w.late.Store(&late{signal: make(chan struct{}, 1)})
+	}
+	return w.LateCame()
+}
+
+// LateCame is signaled when an answer has come; nil where nobody listens.
+func (w *Write) LateCame() <-chan struct{} {
+	if l := w.late.Load(); l != nil {
+		return l.signal
+	}
+	return nil
+}
+
+// WakeCall has the call look again at what it listens to.
+func (w *Write) WakeCall() {
+	select {
+	case w.late.Load().signal <- struct{}{}:
+	default:
+	}
+}
+
+// MaySend reports whether a send may still leave: not if the answer to an earlier one has come that may
+// end the sending.
+func (w *Write) MaySend() bool {
+	l := w.late.Load()
+	if l == nil {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.come) == 0 && !l.ends
+}
+
+// push keeps an answer for the call; false once that is over.
+func (l *late) push(a Late) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.handed {
+		return false
+	}
+	l.come = append(l.come, a)
+	select {
+	case l.signal <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// take returns what has come. last means that the call takes no more.
+func (l *late) take(last bool) (come []Late) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	come, l.come, l.handed = l.come, nil, l.handed || last
+	return come
+}
+
+// TakeLate takes in what has come for a write whose call sends it. It returns the answer that has
+// decided the write, or ended its sending; nil if none has.
+func (d *Driver) TakeLate(w *Write) (ends *Answer) {
+	l := w.late.Load()
+	if l == nil {
+		return nil
+	}
+	for _, one := range l.take(false) {
+		if d.noteLate(w, &one) {
+			ends = &one.Answer
+		}
+	}
+	return ends
+}
+
+// HeardLate takes the answer in to a send that nobody waits for any more.
+func (d *Driver) HeardLate(w *Write, a Late) {
+	if l := w.late.Load(); !l.push(a) {
+		d.hearAfter(w, &a)
+	}
+}
+
+// noteLate notes a late answer, and returns whether it has ended anything. Its caller has the write.
+func (d *Driver) noteLate(w *Write, a *Late) (ends bool) {
+	f := ledger.Fact{Kind: ledger.SendHeard, At: d.Clock.At(a.Answer.Received), Answer: a.Answer.Answer, Send: a.Send}
+	going, known := w.Ledger.MaySend() && w.Ledger.Sending(), w.Ledger.Outcome() != ledger.Unknown
+	doubted := w.Ledger.InDoubt()
+	w.Ledger.Note(f)
+	d.store.note(w, f)
+	l := w.late.Load()
+	l.mu.Lock()
+	l.ends = !w.Ledger.MaySend()
+	l.mu.Unlock()
+	if w.Ledger.InDoubt() {
+		d.say(func() { w.inquire().reason = factText(&f, code) })
+	} else if doubted && !w.Ledger.Done() {
+		d.pending.clear(w) // its own doubt is over, and would hold it back
+	}
+	decided := !known && w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown
+	if decided {
+		w.heardLate = true
+	}
+	return decided || going && !(w.Ledger.MaySend() && w.Ledger.Sending())
+}
+
+// hearAfter takes in what comes once the call is over: the driver has the write, or it has ended.
+func (d *Driver) hearAfter(w *Write, a *Late) {
+	worker := d.workerOf(w)
+	release, held, err := worker.schedule.hold(d.cfg.Life.closing, w)
+	if err != nil { // the client closes: that there was no answer is noted
+		return
+	}
+	defer release()
+	if !held {
+		d.noteAfterEnd(w, a)
+		return
+	}
+	worker.noteLate(w, a)
+	switch {
+	case w.Ledger.Outcome() == ledger.Unknown || !w.Ledger.Done():
+		worker.schedule.goOn(w) // with what is to be done next
+	default:
+		w.Answer, w.by = &a.Answer, ByAnswer
+		if a.Answer.Replayed {
+			w.by = ByReplay
+		}
+		if w.Kind.Levels { // a newer setting may have to be sent again
+			worker.schedule.goOn(w)
+			return
+		}
+		worker.finish(w)
+	}
+}
+
+// noteAfterEnd holds a late answer against how the write has ended.
+func (d *Driver) noteAfterEnd(w *Write, a *Late) {
+	l := w.late.Load()
+	l.mu.Lock()
+	w.Ledger.Note(ledger.Fact{Kind: ledger.SendHeard, At: d.Clock.At(a.Answer.Received), Answer: a.Answer.Answer, Send: a.Send})
+	l.mu.Unlock()
+	d.reportContradiction(w)
+}
+
+// contradicts reports, once, whether the answers to a write cannot all be true of one execution.
+func (w *Write) contradicts() bool {
+	l := w.late.Load()
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first := !l.told && w.Ledger.Contradicted()
+	l.told = l.told || first
+	return first
+}
+
+// isForAPerson reports whether its answers contradict each other, and that was reported.
+func (w *Write) isForAPerson() bool {
+	l := w.late.Load()
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.told
+}
+
+// errContradicted is why a write whose outcome is known keeps its market closed.
+var errContradicted = errors.New("the answers to its sends contradict each other: it ran after all, or may have run twice; read the account, and acknowledge the write")
+
+// reportContradiction reports, once, that a write that has ended ran after all or may have run twice. Its market
+// is closed to entries until a person has acknowledged it.
+func (d *Driver) reportContradiction(w *Write) {
+	if !w.contradicts() {
+		return
+	}
+	r := Resolution{Intent: w.Intent, Try: w.Try(), Outcome: w.Ledger.Outcome(), Evidence: ByAnswer, Contradicted: true, Err: errContradicted, Why: errContradicted}
+	if _, kept := d.pending.resolved.find(w.Intent.ID); !kept {
+		d.pending.resolved.keep(w.Intent.ID, r)
+	}
+	d.say(func() { w.inquire().reason = errContradicted.Error() })
+	if d.pending.add(w) {
+		d.pending.doubt(w)
+	}
+	d.report(r)
+}

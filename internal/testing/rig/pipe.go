@@ -1,0 +1,107 @@
+package rig
+
+import (
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// Pipes are connections of net/http to a service on virtual time, such as a client's own are on a network.
+type Pipes struct {
+	*http.Transport
+	Dialed atomic.Int64 // connections so far
+
+	mu   sync.Mutex
+	open []*pipe
+}
+
+// pipe is the client's end of a connection.
+type pipe struct {
+	net.Conn
+	swallows atomic.Bool
+}
+
+// Write loses what a connection is given that swallows.
+func (p *pipe) Write(b []byte) (int, error) {
+	if p.swallows.Load() {
+		return len(b), nil
+	}
+	return p.Conn.Write(b)
+}
+
+// Swallow has the connections that there are lose what is sent over them from now on, without a word.
+func (p *Pipes) Swallow() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.open {
+		c.swallows.Store(true)
+	}
+}
+
+// Option joins a client to the service over them.
+func (p *Pipes) Option() trading.Option { return trading.WithTransport(p.Transport) }
+
+// OverPipes serves a service over pipes until the test ends.
+func OverPipes(t testing.TB, service http.Handler) *Pipes {
+	listener := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	server := &http.Server{Handler: service, ErrorLog: log.New(io.Discard, "", 0)}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(listener)
+	}()
+	p := &Pipes{}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		near, far := net.Pipe()
+		select {
+		case listener.conns <- far:
+		case <-listener.closed:
+			return nil, net.ErrClosed
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		p.Dialed.Add(1)
+		c := &pipe{Conn: near}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.open = append(p.open, c)
+		return c, nil
+	}
+	p.Transport = &http.Transport{DialContext: dial, DialTLSContext: dial} // no TLS: nobody is in between
+	t.Cleanup(func() {
+		p.CloseIdleConnections()
+		_ = server.Close()
+		<-served
+	})
+	return p
+}
+
+// pipeListener hands the far ends out.
+type pipeListener struct {
+	conns  chan net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{} }

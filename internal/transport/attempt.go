@@ -1,0 +1,192 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Attempt is a request that is on its way by itself. Who sent it can stop waiting for its answer, and hear
+// of that later.
+type Attempt struct {
+	of      *Transport
+	gate    Gate // nil for none
+	timeout time.Duration
+	cancel  context.CancelCauseFunc
+	over    chan struct{}
+	began   time.Time
+	ended   Exchanged // once it is over
+	alone   *http.Transport
+
+	mu      sync.Mutex
+	through http.RoundTripper
+	conn    net.Conn    // that it has to itself, until the answer begins
+	left    bool        // any of it may have left
+	cut     error       // why nothing of it may leave any more
+	retires *time.Timer // when later attempts go over other connections
+	aborts  *time.Timer
+	done    bool
+}
+
+// Listens reports whether an attempt can go on when nobody waits for it: over connections of which
+// there are as many as it takes.
+func (t *Transport) Listens() bool {
+	given, own := t.given.(*http.Transport)
+	return t.given == nil || own && given.MaxConnsPerHost == 0
+}
+
+// Begin sends the request once, beside its caller, where the transport [Transport.Listens]. No end of ctx ends
+// it, but its gate, [Attempt.Leave] and [Attempt.Abort] do; r.Timeout is that of its caller's waiting. Alone
+// means over a connection that nothing else uses.
+func (t *Transport) Begin(ctx context.Context, r *Request, alone bool) *Attempt {
+	a := &Attempt{of: t, gate: r.Gate, timeout: r.Timeout, over: make(chan struct{})}
+	a.began = time.Now()
+	if pool, own := t.current().(*http.Transport); own && alone {
+		a.alone = pool.Clone()
+		a.alone.DisableKeepAlives = true
+		a.of = New(a.alone)
+	}
+	sent := *r
+	sent.Gate = a
+	ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	go a.run(ctx, &sent)
+	return a
+}
+
+func (a *Attempt) run(ctx context.Context, r *Request) {
+	defer close(a.over)
+	ended := Exchanged{Sent: a.began}
+	for a.of.exchange(ctx, func() { a.cancel(nil) }, r, &ended, a) { // as often as there are kept connections
+	}
+	a.ended = ended
+	a.mu.Lock()
+	a.done = true
+	for _, timer := range [...]*time.Timer{a.retires, a.aborts} {
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+	through := a.through
+	a.mu.Unlock()
+	a.cancel(nil)
+	if a.alone != nil {
+		a.alone.CloseIdleConnections()
+		return
+	}
+	a.of.leaveIdle(through)
+}
+
+// Began returns when the attempt began.
+func (a *Attempt) Began() time.Time { return a.began }
+
+// Over is closed once the attempt has ended, and Exchanged how it did.
+func (a *Attempt) Over() <-chan struct{} { return a.over }
+
+// Exchanged returns how an attempt that is over has ended.
+func (a *Attempt) Exchanged() Exchanged { return a.ended }
+
+// Leave ends the waiting for the attempt, for a reason. It returns whether the attempt is listened to: then
+// its bytes may have left, and later attempts go over other connections once it has lasted for its time-out. Else
+// nothing of it leaves any more, and it is over in a moment, or is already.
+func (a *Attempt) Leave(why error) (listened bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.done {
+		return false
+	}
+	if !a.left {
+		a.cut = why
+		a.cancel(why)
+		return false
+	}
+	rest := a.timeout - time.Since(a.began)
+	if errors.Is(why, ErrTimeout) || overdue(why, a.began) || a.timeout > 0 && rest <= 0 {
+		a.of.retire(a.through)
+	} else if a.timeout > 0 {
+		a.retires = time.AfterFunc(rest, a.Retire)
+	}
+	return true
+}
+
+// Retire has later attempts go over other connections than this one.
+func (a *Attempt) Retire() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.done {
+		a.of.retire(a.through)
+	}
+}
+
+// AbortAfter is [Attempt.Abort] in a while.
+func (a *Attempt) AbortAfter(d time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.done {
+		a.aborts = time.AfterFunc(d, a.Abort)
+	}
+}
+
+// Abort ends the attempt. What of it has not left is dropped, where it has its connection to itself.
+func (a *Attempt) Abort() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.conn != nil {
+		abort(a.conn)
+	}
+	a.cut = errAborted
+	a.cancel(errAborted)
+}
+
+var errAborted = errors.New("nobody waits for the attempt any more")
+
+// MayLeave implements [Gate].
+func (a *Attempt) MayLeave() error {
+	if a.gate != nil {
+		if err := a.gate.MayLeave(); err != nil {
+			return err
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cut == nil {
+		a.left = true
+	}
+	return a.cut
+}
+
+// LeaveBy implements [Leaser].
+func (a *Attempt) LeaveBy() time.Time {
+	if leaser, ok := a.gate.(Leaser); ok {
+		return leaser.LeaveBy()
+	}
+	return time.Time{}
+}
+
+// goes notes what it goes through. Nil stands for what is sent on its caller's goroutine.
+func (a *Attempt) goes(through http.RoundTripper) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.through = through
+}
+
+// takes notes the connection that it has to itself; nil once the answer is there, with which another
+// request may have it.
+func (a *Attempt) takes(conn net.Conn) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.conn = conn
+}
+
+// overdue reports whether the end of an attempt speaks against its connection.
+func overdue(err error, sent time.Time) bool {
+	return errors.Is(err, ErrTimeout) || errors.Is(err, context.DeadlineExceeded) && time.Since(sent) >= longEnough
+}

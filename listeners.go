@@ -1,0 +1,70 @@
+package trading
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/transport"
+)
+
+const (
+	// mostListened bounds the attempts of calls that are over, of one client.
+	mostListened = 64
+	// listensFor is how long an attempt is listened to after its call is over.
+	listensFor = 2 * time.Minute
+)
+
+// listeners are the attempts of calls that are over.
+type listeners struct {
+	mu   sync.Mutex
+	left []*transport.Attempt // oldest first
+}
+
+// add bounds how long attempts are listened to, and how many.
+func (l *listeners) add(attempts []*transport.Attempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left = slices.DeleteFunc(l.left, func(a *transport.Attempt) bool { return !isUnderWay(a) })
+	for _, a := range attempts {
+		if isUnderWay(a) {
+			a.AbortAfter(listensFor)
+			l.left = append(l.left, a)
+		}
+	}
+	for len(l.left) > mostListened {
+		l.left[0].Abort()
+		l.left = l.left[1:]
+	}
+}
+
+// usual is how long the service usually takes for a live write: a mean in which the newest count most.
+type usual struct {
+	mu   sync.Mutex
+	mean time.Duration
+}
+
+func (u *usual) get() time.Duration {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.mean
+}
+
+// took notes an answer.
+func (u *usual) took(d time.Duration) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.mean == 0 {
+		u.mean = d
+	}
+	u.mean += (d - u.mean) / 8
+}
+
+func isUnderWay(a *transport.Attempt) bool {
+	select {
+	case <-a.Over():
+		return false
+	default:
+		return true
+	}
+}
