@@ -88,7 +88,7 @@ func TestALateAnswerAfterTheCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			resolved = nil
 			j := journal.NewMemory()
-			overPipes(t, []trading.Option{hooks, trading.WithJournal(j), trading.WithoutBackground()}, func(r rig.Rig, _ *rig.Pipes) {
+			overPipes(t, []trading.Option{hooks, trading.WithJournal(j), trading.WithRecovery(trading.Recovery{WithoutBackground: true})}, func(r rig.Rig, _ *rig.Pipes) {
 				r.Sim.Fault(string(trading.OpOrder), c.answers...)
 				ctx, cancel := context.WithTimeout(r.T.Context(), time.Second)
 				defer cancel()
