@@ -3,8 +3,10 @@ package live
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -21,8 +23,8 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// storm chooses faults at random, one answer in three going wrong.
-func storm(rng *rand.Rand) func(string) tradingsim.Fault {
+// storm chooses faults at random, one answer in three going wrong. A delay lasts for up to longest.
+func storm(rng *rand.Rand, longest time.Duration) func(string) tradingsim.Fault {
 	var mu sync.Mutex
 	return func(op string) tradingsim.Fault {
 		mu.Lock()
@@ -30,7 +32,7 @@ func storm(rng *rand.Rand) func(string) tradingsim.Fault {
 		if op == string(trading.OpHealth) || rng.IntN(3) > 0 {
 			return nil
 		}
-		short := time.Duration(rng.IntN(4000)) * time.Millisecond
+		short := time.Duration(rng.Int64N(int64(longest)))
 		faults := []tradingsim.Fault{
 			tradingsim.DropRequest(), tradingsim.DropResponse(), tradingsim.TruncateResponse(), tradingsim.RefuseConnection(),
 			tradingsim.GatewayError(502), tradingsim.GatewayErrorAfter(200), tradingsim.Delay(short), tradingsim.DelayResponse(short),
@@ -54,69 +56,84 @@ type attempt struct {
 // client runs after Close.
 func TestAStormOfFaults(t *testing.T) {
 	for seed := range uint64(4) {
-		synctest.Test(t, func(t *testing.T) {
-			options := []tradingsim.Option{tradingsim.WithUserLimits(100_000, 100_000), tradingsim.WithKeyLimit(1_000_000), tradingsim.WithLag(2 * time.Second)}
-			for i := range 4 {
-				options = append(options, tradingsim.WithAccount(tradingsim.Account{ID: fmt.Sprintf("acc_%d", i), Balance: "10000000"}))
-			}
-			sim := tradingsim.New(options...)
-			sim.FaultEach(storm(rand.New(rand.NewPCG(seed, 1))))
-			client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport()),
-				trading.WithJournal(journal.NewMemory())) // so that a given key is known to be new
-			require.NoError(t, err)
-
-			var mu sync.Mutex
-			var attempts []attempt
-			var wg sync.WaitGroup
-			for g := range 64 {
-				wg.Go(func() {
-					rng := rand.New(rand.NewPCG(seed, uint64(g)))
-					account := client.Live.Account(trading.AccountID(fmt.Sprintf("acc_%d", g%4)))
-					symbol := []string{"BTC", "ETH", "SOL"}[rng.IntN(3)]
-					for range 6 {
-						told := stormWrite(client, account, symbol, rng)
-						mu.Lock()
-						attempts = append(attempts, told)
-						mu.Unlock()
-						time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond)
-					}
-				})
-			}
-			wg.Wait()
-			rig.CloseClient(t, client)
-			synctest.Wait()
-			stacks := make([]byte, 1<<20)
-			stacks = stacks[:runtime.Stack(stacks, true)]
-			assert.NotContains(t, string(stacks), "trading.(*call).run", "nothing of the client runs after Close")
-			time.Sleep(20 * time.Minute) // until what was late is done
-			sim.Advance(time.Second)
-
-			runs := map[trading.Key]int{}
-			for _, e := range sim.Ledger() {
-				if e.Actor == "api" && !strings.Contains(e.Operation, "cancel") {
-					runs[trading.Key(e.Key)]++
-				}
-			}
-			told := map[trading.Outcome]int{}
-			for _, a := range attempts {
-				told[a.outcome]++
-				switch a.outcome {
-				case trading.Applied:
-					assert.Positive(t, runs[a.key], "told applied, and never executed")
-				case trading.NotApplied:
-					assert.Zero(t, runs[a.key], "told not applied, and executed")
-				}
-			}
-			for key, n := range runs {
-				if n > 2 {
-					t.Errorf("key %s ran %d times", key, n)
-				}
-			}
-			t.Logf("seed %d: %v", seed, told)
-			assert.Greater(t, told[trading.Applied], 50)
-			assert.Greater(t, told[trading.NotApplied], 20)
-		})
+		stormOf(t, seed, 4*time.Second, func(_ *testing.T, sim *tradingsim.Sim) http.RoundTripper { return sim.Transport() })
 	}
+}
+
+// The same over connections, where writes are listened to and exits ask twice, and a service that works for
+// longer than an attempt lasts.
+func TestAStormOfFaultsThatIsListenedTo(t *testing.T) {
+	for seed := range *storms {
+		stormOf(t, seed, 20*time.Second, func(t *testing.T, sim *tradingsim.Sim) http.RoundTripper { return rig.OverPipes(t, sim).Transport })
+	}
+}
+
+var storms = flag.Uint64("storms", 4, "how many storms over connections")
+
+func stormOf(t *testing.T, seed uint64, longest time.Duration, over func(*testing.T, *tradingsim.Sim) http.RoundTripper) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		options := []tradingsim.Option{tradingsim.WithUserLimits(100_000, 100_000), tradingsim.WithKeyLimit(1_000_000), tradingsim.WithLag(2 * time.Second)}
+		for i := range 4 {
+			options = append(options, tradingsim.WithAccount(tradingsim.Account{ID: fmt.Sprintf("acc_%d", i), Balance: "10000000"}))
+		}
+		sim := tradingsim.New(options...)
+		sim.FaultEach(storm(rand.New(rand.NewPCG(seed, 1)), longest))
+		client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(over(t, sim)),
+			trading.WithJournal(journal.NewMemory())) // so that a given key is known to be new
+		require.NoError(t, err)
+
+		var mu sync.Mutex
+		var attempts []attempt
+		var wg sync.WaitGroup
+		for g := range 64 {
+			wg.Go(func() {
+				rng := rand.New(rand.NewPCG(seed, uint64(g)))
+				account := client.Live.Account(trading.AccountID(fmt.Sprintf("acc_%d", g%4)))
+				symbol := []string{"BTC", "ETH", "SOL"}[rng.IntN(3)]
+				for range 6 {
+					told := stormWrite(client, account, symbol, rng)
+					mu.Lock()
+					attempts = append(attempts, told)
+					mu.Unlock()
+					time.Sleep(time.Duration(rng.IntN(3000)) * time.Millisecond)
+				}
+			})
+		}
+		wg.Wait()
+		rig.CloseClient(t, client)
+		synctest.Wait()
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		assert.NotContains(t, string(stacks), "trading.(*call).run", "nothing of the client runs after Close")
+		time.Sleep(20 * time.Minute) // until what was late is done
+		sim.Advance(time.Second)
+
+		runs := map[trading.Key]int{}
+		for _, e := range sim.Ledger() {
+			if e.Actor == "api" && !strings.Contains(e.Operation, "cancel") {
+				runs[trading.Key(e.Key)]++
+			}
+		}
+		told := map[trading.Outcome]int{}
+		for _, a := range attempts {
+			told[a.outcome]++
+			switch a.outcome {
+			case trading.Applied:
+				assert.Positive(t, runs[a.key], "told applied, and never executed")
+			case trading.NotApplied:
+				assert.Zero(t, runs[a.key], "told not applied, and executed")
+			}
+		}
+		for key, n := range runs {
+			if n > 2 {
+				t.Errorf("key %s ran %d times", key, n)
+			}
+		}
+		t.Logf("seed %d: %v", seed, told)
+		assert.Greater(t, told[trading.Applied], 50)
+		assert.Greater(t, told[trading.NotApplied], 20)
+	})
 }
 
 // stormWrite makes one write under a key of its own, resolves it if it is in doubt,

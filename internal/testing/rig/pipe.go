@@ -16,8 +16,9 @@ import (
 // Pipes are connections of net/http to a service on virtual time, such as a client's own are on a network.
 type Pipes struct {
 	*http.Transport
-	Dialed atomic.Int64 // connections so far
+	Open atomic.Int64 // connections
 
+	cut  atomic.Bool
 	mu   sync.Mutex
 	open []*pipe
 }
@@ -25,7 +26,15 @@ type Pipes struct {
 // pipe is the client's end of a connection.
 type pipe struct {
 	net.Conn
+	of       *Pipes
 	swallows atomic.Bool
+	closed   sync.Once
+}
+
+// Close closes the connection.
+func (p *pipe) Close() error {
+	p.closed.Do(func() { p.of.Open.Add(-1) })
+	return p.Conn.Close()
 }
 
 // Write loses what a connection is given that swallows.
@@ -43,6 +52,12 @@ func (p *Pipes) Swallow() {
 	for _, c := range p.open {
 		c.swallows.Store(true)
 	}
+}
+
+// Cut ends a process's part: nothing that it sends arrives from now on, over any connection.
+func (p *Pipes) Cut() {
+	p.cut.Store(true)
+	p.Swallow()
 }
 
 // Option joins a client to the service over them.
@@ -67,8 +82,9 @@ func OverPipes(t testing.TB, service http.Handler) *Pipes {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		p.Dialed.Add(1)
-		c := &pipe{Conn: near}
+		p.Open.Add(1)
+		c := &pipe{Conn: near, of: p}
+		c.swallows.Store(p.cut.Load())
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.open = append(p.open, c)
