@@ -85,7 +85,6 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 			break
 		}
 	}
-	c.began = c.began.Add(-c.opts.age)
 	return c
 }
 

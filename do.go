@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -45,12 +46,21 @@ func (c *call) do(result wire.Value) error {
 	return c.end()
 }
 
-// post sends a request and reads its answer.
+// post sends a request, reads its answer, and shows the books what that says of the account.
 func (c *call) post(body []byte, answer wire.Value) error {
-	if c.body = c.opts.body; c.body == nil {
-		c.body = body
+	c.body = body
+	err := c.do(answer)
+	switch answer := answer.(type) {
+	case *api.PositionCloseResponse:
+		if (err == nil || errors.Is(err, ErrLate)) && !c.last.attempt.replayed() { // a replay is of the past
+			c.saw(AccountStatus(answer.Status))
+		}
+	case *api.SandboxResetResponse:
+		if c.outcome != NotApplied {
+			c.core.books.Reset(paperBook)
+		}
 	}
-	return c.do(answer)
+	return err
 }
 
 // acknowledge carries out a write whose answer the contract does not show.

@@ -226,11 +226,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
-	result := closeResultOf(&answer, call.meta())
-	if !result.Meta.Replayed { // a replay is of the past
-		call.saw(result.Status)
-	}
-	return result, err
+	return closeResultOf(&answer, call.meta()), err
 }
 
 // SetTPSL sets or clears the levels that are named, and leaves the other as it
@@ -286,9 +282,6 @@ func (a *Account) completeTPSL(ctx context.Context, c *call, t *TPSL) error {
 	switch {
 	case !t.TakeProfit.IsZero() && !t.StopLoss.IsZero(), c.stopped != nil:
 		return nil
-	case c.opts.body != nil:
-		c.write.unnamed.TakeProfit, c.write.unnamed.StopLoss = t.TakeProfit.IsZero(), t.StopLoss.IsZero()
-		return nil
 	case c.opts.key.given != "" || c.opts.key.id != "":
 		return refuse(EnvLive, CodeMissingFields,
 			"required and missing: the %s; with an idempotency key or a client order id both levels must be named", absent)
@@ -321,7 +314,7 @@ func (t *TPSL) fault(env string) *check.Fault {
 // beginOrder starts a call that places an order, if that could be one.
 func (a *Account) beginOrder(ctx context.Context, op Operation, o Order, opts []CallOption) (*call, api.OrderRequest, error) {
 	call := a.begin(ctx, op, opts)
-	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly && call.opts.body == nil {
+	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && !o.ReduceOnly {
 		o.MaxSlippagePct = a.caller.core.maxSlippage
 	}
 	call.write.place(o)

@@ -89,8 +89,6 @@ type callOptions struct {
 	meta           *Meta
 	key            keySource
 	restores       IntentID // the setting whose levels are set again
-	age            time.Duration
-	body           []byte // what is sent in place of what the client would write
 }
 
 // Defaults of the options.

@@ -131,7 +131,7 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 // a fresh mark. The result is nil exactly when the error is not.
 func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
 	call := s.caller.begin(ctx, endpointOf(OpSandboxOrder), opts)
-	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() && call.opts.body == nil {
+	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() {
 		o.MaxSlippagePct = s.caller.core.maxSlippage
 	}
 	call.write.place(o)
@@ -193,11 +193,7 @@ func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 func (s *Sandbox) Reset(ctx context.Context, opts ...CallOption) (*AccountState, error) {
 	call := s.caller.begin(ctx, endpointOf(OpSandboxReset), opts)
 	var answer api.SandboxResetResponse
-	err := call.do(&answer)
-	if call.outcome != NotApplied {
-		s.caller.core.books.Reset(paperBook)
-	}
-	if err != nil {
+	if err := call.post(nil, &answer); err != nil {
 		return nil, err
 	}
 	state := accountStateOf(&answer.Account)

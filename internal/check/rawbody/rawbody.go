@@ -27,11 +27,31 @@ const (
 	scalar // the contract does not show which
 )
 
-// members are those of an operation.
-type members map[string]kind
+// write is what is generated of one.
+type write struct {
+	path    string
+	answer  func() wire.Value // a new value for a success
+	members []member
+}
+
+// member is one of a body.
+type member struct {
+	name string
+	kind kind
+}
+
+// kindOf is that of a member; 0 if the write has none of the name.
+func (w *write) kindOf(name string) kind {
+	for i := range w.members {
+		if w.members[i].name == name {
+			return w.members[i].kind
+		}
+	}
+	return 0
+}
 
 // likely are the kinds of members whose type the contract does not show: what their names suggest.
-var likely = members{"sizeSkew": number, "randomizeSize": boolean, "randomizeTime": boolean, "slippageBps": number, "irregular": boolean}
+var likely = map[string]kind{"sizeSkew": number, "randomizeSize": boolean, "randomizeTime": boolean, "slippageBps": number, "irregular": boolean}
 
 // codes are those by which the service refuses a member of another type.
 var codes = map[string]string{
@@ -40,25 +60,32 @@ var codes = map[string]string{
 }
 
 // Body is the body of a write.
-type Body struct{ values map[string]any }
+type Body struct {
+	of     *write
+	values map[string]any
+}
 
 // Parse reads the body of the operation at a path. ignored are further members that it may have:
 // nobody reads them. A fault has the code that the service would use.
 func Parse(path string, data []byte, ignored ...string) (*Body, *check.Fault) {
 	b := &Body{values: map[string]any{}}
+	if i := slices.IndexFunc(of, func(w write) bool { return w.path == path }); i >= 0 {
+		b.of = &of[i]
+	} else {
+		return b, &check.Fault{Code: "bad_request", Text: "the operation has no body: " + clean(path)}
+	}
 	if path == "/sandbox/reset" && len(data) == 0 {
 		return b, nil
 	}
-	known := of[path]
 	d := wire.NewDecoder(data)
 	d.Object()
 	for d.Member() {
 		name := string(d.Name())
-		k, is := known[name]
+		k := b.of.kindOf(name)
 		if k == scalar {
 			k = cmp.Or(likely[name], k)
 		}
-		if !is && !slices.Contains(ignored, name) {
+		if k == 0 && !slices.Contains(ignored, name) {
 			return nil, &check.Fault{Code: "bad_request", Text: "the body has a member that the contract does not have here: " + clean(name)}
 		}
 		if _, twice := b.values[name]; twice {
@@ -161,8 +188,16 @@ func (b *Body) Decimal(member string) decimal.Decimal {
 	return n
 }
 
-// Scalar returns a member as it is spelled; ok is false if it is absent or null.
-func (b *Body) Scalar(member string) (value json.RawMessage, ok bool) {
-	value, ok = b.values[member].(json.RawMessage)
-	return value, ok
+// Price returns a member; null is absent.
+func (b *Body) Price(member string) wire.Opt[decimal.Decimal] {
+	if n := b.Number(member); !n.IsNull() {
+		return n
+	}
+	return wire.Opt[decimal.Decimal]{}
 }
+
+// Takes reports whether the operation has a member, whether or not it is there.
+func (b *Body) Takes(member string) bool { return b.of.kindOf(member) != 0 }
+
+// Answer returns a new value for a success of the operation.
+func (b *Body) Answer() wire.Value { return b.of.answer() }

@@ -289,7 +289,7 @@ func TestDoSendsWhatItIsGiven(t *testing.T) {
 				request.Account = "account_1"
 			}
 			meta, err := r.Do(t.Context(), op, request, rig.Once)
-			require.NotErrorAs(t, err, new(*trading.OptionError), "raw.go carries out a write; live.go or sandbox.go a read")
+			require.NotErrorAs(t, err, new(*trading.OptionError), "raw.go carries out a read of live.go or sandbox.go")
 			if err != nil { // there is no position, no order and no run
 				assert.False(t, rig.RefusalOf(t, err).Local, "%v", err)
 			}

@@ -59,9 +59,14 @@ type operation struct {
 	AnswerSize   string     `json:"x-answer-size"`
 	LimitClass   string     `json:"x-limit-class"`
 	Refusals     []answered `json:"x-error-codes"`
-	Request      struct {
-		Content map[string]struct{ Schema schema } `json:"content"`
-	} `json:"requestBody"`
+	Request      content    `json:"requestBody"`
+
+	Responses map[string]content `json:"responses"`
+}
+
+// content is that of a body, by its media type.
+type content struct {
+	Content map[string]struct{ Schema schema } `json:"content"`
 }
 
 // members are those of the operation's body, with their types; "" for one whose type is not shown.

@@ -106,20 +106,26 @@ func tablesFile(d *description) string {
 	return w.String()
 }
 
-// membersFile declares the members that the body of each write can have, by its path.
-func membersFile(d *description) string {
+// membersFile declares the members that the body of each write can have, and what its answer is read
+// into, by its path. modelsConfig names the answers that are read as they come.
+func membersFile(d *description, modelsConfig string) string {
 	w := newFile("rawbody")
-	w.line("\n// of are the members of each operation, by its path.\nvar of = map[string]members{")
+	w.line("\nimport (\n%q\n%q\n)", "github.com/tradingapi/trading-go/internal/api", "github.com/tradingapi/trading-go/internal/wire")
+	w.line("\n// of are the writes.\nvar of = []write{")
 	for _, o := range d.operations {
 		if !o.Write {
 			continue
 		}
-		types := d.members(&o)
-		w.line("%q: {", o.Path)
-		for _, name := range slices.Sorted(maps.Keys(types)) {
-			w.line("%q: %s,", name, memberKinds[types[name]])
+		answer := strings.TrimPrefix(o.Responses["200"].Content["application/json"].Schema.Ref, schemaRef)
+		if answer = "api." + answer; strings.Contains(modelsConfig, "    - "+answer[len("api."):]+"\n") {
+			answer = "wire.Members"
 		}
-		w.line("},")
+		types := d.members(&o)
+		w.line("{%q, func() wire.Value { return new(%s) }, []member{", o.Path, answer)
+		for _, name := range slices.Sorted(maps.Keys(types)) {
+			w.line("{%q, %s},", name, memberKinds[types[name]])
+		}
+		w.line("}},")
 	}
 	w.line("}")
 	return w.String()

@@ -38,7 +38,7 @@ func run(args []string) error {
 		"names.gen.go":                          namesFile(d),
 		"internal/spec/tables.gen.go":           tablesFile(d),
 		"internal/api/records.gen_test.go":      recordsFile(d, string(models)),
-		"internal/check/rawbody/members.gen.go": membersFile(d),
+		"internal/check/rawbody/members.gen.go": membersFile(d, string(models)),
 		"sidecar/routes.gen.go":                 routesFile(d),
 		"tradingsim/statuses.gen.go":            statusesFile(d),
 	} {
