@@ -246,7 +246,7 @@ func (w *writing) ranTwice(result *OrderResult) Opt[bool] {
 	if w.order.Side == Short {
 		once = once.Neg()
 	}
-	switch moved := after.Sub(base.Position.Size); {
+	switch moved := after.Sub(base.Position); {
 	case moved.Equal(once):
 		return Some(false)
 	case moved.Equal(once.Add(once)):

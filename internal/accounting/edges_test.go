@@ -15,8 +15,8 @@ import (
 func edge(k Kind, change ...func(*Facts)) Facts {
 	f := Facts{
 		Write: Write{Kind: k, Symbol: "X", Side: Long, Size: num("1"), Percent: num("50"), From: served(fromTime)},
-		Held:  true, Exclusive: true,
-		Base: &Baseline{State: State{Status: "ACTIVE"}},
+		Held:  true, Exclusive: true, Sent: 1,
+		Base: &Base{Status: "ACTIVE"},
 		Look: Look{State: State{Status: "ACTIVE"}, At: at(lookTime), Equal: 3},
 	}
 	for _, c := range change {
@@ -26,7 +26,7 @@ func edge(k Kind, change ...func(*Facts)) Facts {
 }
 
 func holding(was, is string) func(*Facts) {
-	return func(f *Facts) { f.Base.Position.Size, f.Look.Position.Size = num(was), num(is) }
+	return func(f *Facts) { f.Base.Position, f.Look.Position.Size = num(was), num(is) }
 }
 
 func closedRows(rows ...Row) func(*Facts) {
@@ -54,7 +54,7 @@ func by(own ...Own) func(*Facts) {
 
 func of(state func(*Look)) func(*Facts) { return func(f *Facts) { state(&f.Look) } }
 
-func based(change func(*Baseline)) func(*Facts) { return func(f *Facts) { change(f.Base) } }
+func based(change func(*Base)) func(*Facts) { return func(f *Facts) { change(f.Base) } }
 
 func noBaseline(f *Facts) { f.Base = nil }
 
@@ -119,6 +119,7 @@ func TestWhereAVerdictTurns(t *testing.T) {
 	}{
 		"flat, and another market traded":           {edge(Entry, noBaseline, closedRows(elsewhere(fromTime+1))), NoTrace, ledger.NotApplied},
 		"flat, and its own did":                     {edge(Entry, noBaseline, closedRows(traded(Long, "1", Market))), NoBaseline, ledger.Unknown},
+		"of after it":                               {edge(Entry, holding("1", "1"), based(func(b *Base) { b.At = 1 })), NoBaseline, ledger.Unknown},
 		"flat, and its own did before":              {edge(Entry, noBaseline, closedRows(Row{Symbol: "X", ClosedAt: served(fromTime - 1)})), NoTrace, ledger.NotApplied},
 		"flat, and one that is not shown did":       {edge(Entry, noBaseline, closedRows(Row{ClosedAt: served(fromTime + 1)})), NoBaseline, ledger.Unknown},
 		"flat, and the list may be cut":             {edge(Entry, noBaseline, closedRows(many(listCut, fromTime)...)), NoBaseline, ledger.Unknown},
@@ -142,7 +143,7 @@ func TestWhereAVerdictTurns(t *testing.T) {
 		"a limit that rests beside a run":           {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} }), by(run)), BothFit, ledger.Unknown},
 		"a run beside another":                      {edge(Pro, of(func(l *Look) { l.Runs = []string{"new"} }), by(run)), OneNewID, ledger.Applied},
 		"two runs":                                  {edge(Pro, of(func(l *Look) { l.Runs = []string{"new", "newer"} })), NothingFits, ledger.Unknown},
-		"a limit that rested before":                {edge(Limit, based(func(b *Baseline) { b.Orders = []string{"old"} }), of(func(l *Look) { l.Orders = []string{"old"} })), NoTrace, ledger.NotApplied},
+		"a limit that rested before":                {edge(Limit, based(func(b *Base) { b.Orders = []string{"old"} }), of(func(l *Look) { l.Orders = []string{"old"} })), NoTrace, ledger.NotApplied},
 		"a limit of the program's":                  {edge(Limit, known("own"), of(func(l *Look) { l.Orders = []string{"own"} })), NoTrace, ledger.NotApplied},
 		"bought":                                    {edge(Entry, holding("0", "1")), ReplayFits, ledger.Applied},
 		"bought nine tenths":                        {edge(Entry, holding("0", "0.9")), ReplayFits, ledger.Applied},

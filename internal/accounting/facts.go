@@ -167,15 +167,34 @@ func rowsIn(rows []Row, symbol string) []Row {
 	return slices.DeleteFunc(slices.Clone(rows), other)
 }
 
-// Baseline is the account before the write: before the first byte under its key. README.md says how it
-// is to be read.
-type Baseline struct {
-	State
-	// RowsNewer: the position is of before the rows, and something may have closed it meanwhile.
-	RowsNewer bool
-	// FinishedLags: a run that had ended before may be in none of the lists.
-	FinishedLags bool
+// Base is a baseline: a position of a symbol, and the closed trades that belong to it. README.md says how
+// it is to be read. Its JSON is in journals.
+type Base struct {
+	Position decimal.Decimal `json:"position"`
+	Status   string          `json:"status,omitempty"`
+	// At is a place in the order of what the program sent and heard: what was sent by then is in
+	// it, or never will be, or is known to be beside it.
+	At int `json:"at,omitempty"`
+
+	// Place is that in the list of closed trades, of a trail. Near: rows with a cause of their own that
+	// follow the place may be in the position.
+	Place int  `json:"place,omitempty"`
+	Near  bool `json:"near,omitempty"`
+
+	// Rows are the newest closed trades, newest first, of a baseline of one write. RowsNewer: the position is
+	// of before them, and something may have closed it meanwhile.
+	Rows      []Row `json:"rows,omitempty"`
+	RowsNewer bool  `json:"newer,omitempty"`
+	// Orders, Runs and Finished are as those of a [State]. FinishedLags: a run that had ended before may
+	// be in none of the lists.
+	Orders       []string `json:"orders,omitempty"`
+	Runs         []string `json:"runs,omitempty"`
+	Finished     Newest   `json:"finished,omitzero"`
+	FinishedLags bool     `json:"lags,omitempty"`
 }
+
+// Shows reports whether a baseline is of after a write, or may be: it says nothing of what became of it.
+func (b *Base) Shows(sent int) bool { return sent <= b.At }
 
 // Look is the account now: what at least two equal looks in a row showed, [ledger.Lag]
 // apart.
@@ -233,7 +252,7 @@ type Facts struct {
 	// Held: the key can run nothing any more. Gone: 30 minutes have passed since the
 	// last byte could have left.
 	Held, Gone bool
-	Base       *Baseline // nil without one
+	Base       *Base // nil without one
 	Look       Look
 	// Own are the other writes of this program in the symbol that the baseline's rows or position do not
 	// show. Those that were refused are left out. Limits and runs are named if they waited at any moment

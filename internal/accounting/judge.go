@@ -11,7 +11,7 @@ import (
 // judge decides about one write.
 type judge struct {
 	Facts
-	// unknown: there is no baseline. It begins empty then, and a stranger makes of it what there was.
+	// unknown: there is no baseline of before the write. It begins empty then, and a stranger makes of it what there was.
 	unknown bool
 	// stranger: what nobody knows of may trade beside the write.
 	stranger bool
@@ -19,9 +19,9 @@ type judge struct {
 
 // Judge says what became of the write.
 func Judge(f Facts) Verdict {
-	j := &judge{Facts: f, unknown: f.Base == nil}
+	j := &judge{Facts: f, unknown: f.Base == nil || f.Base.Shows(f.Sent)}
 	if j.unknown {
-		j.Base = &Baseline{}
+		j.Base = &Base{}
 	}
 	j.stranger = j.unknown || !f.Exclusive || f.PendingBeside
 	switch {
@@ -133,7 +133,7 @@ const (
 // replay is what is known since the baseline; its last act is the write.
 func (j *judge) replay() (r Replay, why Reason) {
 	r = Replay{
-		From: j.Base.Position.Size, To: decimal.NewNullDecimal(j.Look.Position.Size),
+		From: j.Base.Position, To: decimal.NewNullDecimal(j.Look.Position.Size),
 		Part: true, Shrunk: j.Base.RowsNewer, Halted: !j.sameStatus(), Waiting: slices.Clone(j.Waiting),
 	}
 	if j.stranger { // as an order that never ends; what he closes he closes as where flips net
@@ -177,7 +177,7 @@ func (j *judge) replay() (r Replay, why Reason) {
 	}
 	if shown { // it begins where the rows do, at a position that nobody knows
 		r.From, r.Unknown = decimal.Zero, true
-		r.Acts = append(r.Acts, Act{Kind: Shown, Sent: whenShown, Ended: whenShown, Ran: true, After: decimal.NewNullDecimal(j.Base.Position.Size)})
+		r.Acts = append(r.Acts, Act{Kind: Shown, Sent: whenShown, Ended: whenShown, Ran: true, After: decimal.NewNullDecimal(j.Base.Position)})
 	}
 	asked := j.Write.Act()
 	if asked.Sent = j.Sent; j.Write.Kind != Limit { // what waits trades at any time

@@ -33,7 +33,7 @@ func TestARunThatEndedBeforeTheBaseline(t *testing.T) {
 			f := Facts{
 				Write: Write{Kind: Pro, Symbol: "X", Side: Long, Size: num("1"), From: served(fromTime)},
 				Held:  true, Exclusive: true,
-				Base: &Baseline{State: State{Status: "ACTIVE"}, FinishedLags: row.lags},
+				Sent: 1, Base: &Base{Status: "ACTIVE", FinishedLags: row.lags},
 				Look: Look{State: State{Runs: row.runs, Finished: Newest{IDs: row.finished}, Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
 			}
 			if v := Judge(f); v.Reason != row.want {
@@ -56,18 +56,18 @@ func TestSidesAreAlike(t *testing.T) {
 }
 
 func turned(f Facts) Facts {
-	turn := func(s State) State {
-		s.Position.Size = s.Position.Size.Neg()
-		s.Rows = slices.Clone(s.Rows)
-		for i := range s.Rows {
-			s.Rows[i].Side = -s.Rows[i].Side
+	turn := func(rows []Row) []Row {
+		rows = slices.Clone(rows)
+		for i := range rows {
+			rows[i].Side = -rows[i].Side
 		}
-		return s
+		return rows
 	}
-	f.Write.Side, f.Look.State = -f.Write.Side, turn(f.Look.State)
+	f.Write.Side = -f.Write.Side
+	f.Look.Position.Size, f.Look.Rows = f.Look.Position.Size.Neg(), turn(f.Look.Rows)
 	if f.Base != nil {
 		base := *f.Base
-		base.State = turn(base.State)
+		base.Position, base.Rows = base.Position.Neg(), turn(base.Rows)
 		f.Base = &base
 	}
 	f.Own = slices.Clone(f.Own)

@@ -28,6 +28,7 @@ var mutants = []struct{ file, rule, without, found string }{
 	{"judge.go", "j.stranger = j.unknown || !f.Exclusive || f.PendingBeside", "j.stranger = j.unknown || f.PendingBeside", worlds + "one_event$"},
 	{"judge.go", "j.stranger = j.unknown || !f.Exclusive || f.PendingBeside", "j.stranger = j.unknown || !f.Exclusive", worlds + "one_event$"},
 	{"judge.go", "j.stranger = j.unknown || !f.Exclusive || f.PendingBeside", "j.stranger = !f.Exclusive || f.PendingBeside", turns},
+	{"judge.go", " || f.Base.Shows(f.Sent)", "", turns},
 	{"judge.go", "case f.Ended:", "case false:", worlds + "one_event$"},
 	{"judge.go", "case f.Write.Kind == EditRun:", "case false:", worlds + "one_event$"},
 	{"judge.go", "case j.early():", "case false:", worlds + "one_event$"},

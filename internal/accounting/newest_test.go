@@ -41,10 +41,10 @@ func TestEdge15_AProOrderInALongList(t *testing.T) {
 		{"oldest first, and it came", reversed, append(slices.Clone(reversed), "new"), ListIncomplete},
 		{"as many as are kept", older[:maxNewest], append([]string{"new"}, older[:maxNewest]...), OneNewID},
 	} {
-		base := &Baseline{State: State{Status: "ACTIVE", Finished: newest(row.before).Head(64)}}
+		base := &Base{Status: "ACTIVE", Finished: newest(row.before).Head(64)}
 		v := Judge(Facts{
 			Write: Write{Kind: Pro, Symbol: "X", Side: Long, Size: num("1"), From: served(fromTime)},
-			Held:  true, Exclusive: true, Base: base,
+			Held:  true, Exclusive: true, Base: base, Sent: 1,
 			Look: Look{State: State{Finished: newest(row.now), Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
 		})
 		assert.Equal(t, row.want, v.Reason, row.name)

@@ -54,7 +54,7 @@ func TestTheUnitIsNoLargerThanOneThatWasShown(t *testing.T) {
 		}
 		var k Trades
 		k.Take([]Row{row(1, older)}, time.UnixMilli(0), 20)
-		trail := Trail{Base: &Point{Position: num("0.01"), Place: 1, Status: "ACTIVE"}}
+		trail := Trail{Base: &Base{Position: num("0.01"), Place: 1, Status: "ACTIVE"}}
 		trail.Add(Own{ID: "lost", Act: Act{Kind: Entry, Side: Short, Size: num("0.01"), Sent: 1, Ended: 2}})
 		trail.Add(Own{ID: "refused later", Act: Act{Kind: Close, Percent: num("50"), Sent: 3}})
 		k.Take([]Row{row(2, "0.01"), row(1, older)}, time.UnixMilli(1), 20)
@@ -81,7 +81,7 @@ func TestTheUnitIsNotThatOfAShare(t *testing.T) {
 	r.Digest, r.Symbol = 1, "X"
 	var k Trades
 	k.Take([]Row{r}, time.UnixMilli(0), 20)
-	trail := Trail{Base: &Point{Position: num("0.01"), Place: 1, Status: "ACTIVE"}}
+	trail := Trail{Base: &Base{Position: num("0.01"), Place: 1, Status: "ACTIVE"}}
 	trail.Add(Own{ID: "lost", Act: Act{Kind: Entry, Side: Short, Size: num("0.01"), Sent: 1, Ended: 2}})
 	own := market(Long, "0.01")
 	own.Digest, own.Symbol = 2, "X"

@@ -573,7 +573,11 @@ func (s *search) facts(base, look *view, end *world) Facts {
 		f.Write.Side = NoSide
 	}
 	if base != nil {
-		f.Base = &Baseline{State: s.state(base), RowsNewer: s.rowsNewer(base)}
+		was := s.state(base)
+		f.Base = &Base{
+			Position: was.Position.Size, Rows: was.Rows, Orders: was.Orders, Runs: was.Runs, Finished: was.Finished, Status: was.Status,
+			RowsNewer: s.rowsNewer(base),
+		}
 	}
 	for i := range end.own[:end.nOwn] {
 		if end.own[i].answered {

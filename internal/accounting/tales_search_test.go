@@ -21,8 +21,8 @@ func factsOf(x *told, declared bool, shown int) Facts {
 	}
 	f := Facts{
 		Write: Write{Kind: o.kind, Symbol: "X", Side: Side(o.side), Size: sized(o.size), Percent: decimal.NewFromInt(int64(o.percent))},
-		Held:  true, Exclusive: declared,
-		Base: &Baseline{State: State{Status: "ACTIVE", Position: Position{Size: x.facts.From}}},
+		Held:  true, Exclusive: declared, Sent: 1,
+		Base: &Base{Status: "ACTIVE", Position: x.facts.From},
 		Look: Look{State: State{Status: "ACTIVE", Position: Position{Size: x.facts.To.Decimal}}, At: at(lookTime), Equal: 3},
 	}
 	for _, r := range slices.Backward(x.facts.Rows) {
@@ -36,7 +36,7 @@ func factsOf(x *told, declared bool, shown int) Facts {
 		}
 	}
 	if shown > 0 {
-		f.Base.Position.Size = sized(w.writes[shown-1].after)
+		f.Base.Position = sized(w.writes[shown-1].after)
 	}
 	if x.asked >= 0 {
 		f.Sent, f.Over = w.writes[x.asked].sent, w.writes[x.asked].ended

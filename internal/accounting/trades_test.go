@@ -33,7 +33,7 @@ func TestEdge46_AShortListIsNotComplete(t *testing.T) {
 	assert.Equal(t, All, k.Take(list, began.Add(time.Minute), 0))
 	assert.Positive(t, k.Open, "the first row may have left it")
 
-	trail := Trail{Base: &Point{Position: num("60"), Status: "ACTIVE"}}
+	trail := Trail{Base: &Base{Position: num("60"), Status: "ACTIVE"}}
 	for i := range longest {
 		trail.Add(Own{Act: Act{Kind: ReduceOnly, Side: Short, Size: num("10"), Sent: 2*i + 1, Ended: 2*i + 2, Ran: true}})
 	}
@@ -137,14 +137,14 @@ func TestWhatIsKeptOfARow(t *testing.T) {
 // ended nothing is a baseline.
 func TestTooManyWrites(t *testing.T) {
 	now := time.Now()
-	trail := Trail{Base: &Point{}}
+	trail := Trail{Base: &Base{}}
 	for i := range MostSince + 2 {
 		trail.Add(Own{ID: strconv.Itoa(i)})
 	}
 	assert.Nil(t, trail.Base)
 	assert.Len(t, trail.Acts, MostSince)
 	for i := range MostSince + 2 {
-		assert.False(t, trail.Begin(Point{}, now), "%d", i)
+		assert.False(t, trail.Begin(Base{}, now), "%d", i)
 		b := trail.Find(strconv.Itoa(i))
 		if b != nil {
 			b.Ran = true
@@ -152,12 +152,12 @@ func TestTooManyWrites(t *testing.T) {
 		trail.Ended(b == nil)
 	}
 	assert.Empty(t, trail.Acts)
-	assert.True(t, trail.Begin(Point{}, now))
+	assert.True(t, trail.Begin(Base{}, now))
 }
 
 // Without a baseline, what ended beside a write that is open still counts against its answer.
 func TestWhatIsDroppedWithABaseline(t *testing.T) {
-	trail := Trail{Base: &Point{}, Acts: []Own{{ID: "over", Act: Act{Ran: true}}, {ID: "open"}, {ID: "beside", Act: Act{Ran: true}}}}
+	trail := Trail{Base: &Base{}, Acts: []Own{{ID: "over", Act: Act{Ran: true}}, {ID: "open"}, {ID: "beside", Act: Act{Ran: true}}}}
 	trail.Drop()
 	assert.Nil(t, trail.Base)
 	assert.Nil(t, trail.Find("over"))
@@ -169,7 +169,7 @@ func TestWhatIsDroppedWithABaseline(t *testing.T) {
 
 // Of a bot that is refused all the time nothing is known any more.
 func TestManyOfWhichNobodyIsSure(t *testing.T) {
-	trail := Trail{Base: &Point{}}
+	trail := Trail{Base: &Base{}}
 	for i := range mostUnsure + 1 {
 		assert.NotNil(t, trail.Base)
 		trail.Add(Own{ID: strconv.Itoa(i)})

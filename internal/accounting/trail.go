@@ -3,8 +3,6 @@ package accounting
 import (
 	"slices"
 	"time"
-
-	"github.com/shopspring/decimal"
 )
 
 // MostSince is how many own writes a baseline is kept over, mostUnsure how many of them
@@ -18,19 +16,6 @@ const (
 // come from shares that the service does not round, and would not fit a replay's numbers.
 const finest = -8
 
-// Point is a position of a symbol and a place in the list of closed trades that belong
-// together.
-type Point struct {
-	Position decimal.Decimal `json:"position"`
-	Place    int             `json:"place"`
-	// Near: rows with a cause of their own that follow the place may be in the position.
-	Near   bool   `json:"near,omitempty"`
-	Status string `json:"status,omitempty"`
-	// At is a place in the order of what the program sent and heard: what was sent by then is in
-	// the position, or never will be.
-	At int `json:"at,omitempty"`
-}
-
 // Open reports whether an account of a status accepts everything. It has never had
 // another: the contract shows no way back to one of these.
 func Open(status string) bool {
@@ -39,8 +24,8 @@ func Open(status string) bool {
 
 // Trail is what is known of a symbol since a baseline.
 type Trail struct {
-	Base *Point `json:"base,omitempty"`
-	Acts []Own  `json:"acts,omitempty"` // in the order in which they were sent
+	Base *Base `json:"base,omitempty"`
+	Acts []Own `json:"acts,omitempty"` // in the order in which they were sent
 	// Full: writes are missing among them, since there are too many. Until all have ended
 	// there is no baseline. Missing is how many of those that are missing have not.
 	Full    bool `json:"full,omitempty"`
@@ -127,12 +112,9 @@ func (t *Trail) Remove(id string) {
 	t.Acts = slices.DeleteFunc(t.Acts, func(b Own) bool { return b.ID == id })
 }
 
-// Shows reports whether a baseline is of after a write, or may be: it says nothing of what became of it.
-func (p *Point) Shows(sent int) bool { return sent <= p.At }
-
-// Begin begins anew at a point, which shows every own write; false if one is open, or was
+// Begin begins anew at a baseline, which shows every own write; false if one is open, or was
 // answered after a moment.
-func (t *Trail) Begin(at Point, shown time.Time) bool {
+func (t *Trail) Begin(at Base, shown time.Time) bool {
 	if t.Full || slices.ContainsFunc(t.Acts, func(b Own) bool { return !b.over() || b.Heard.After(shown) }) {
 		return false
 	}
@@ -144,7 +126,7 @@ func (t *Trail) Begin(at Point, shown time.Time) bool {
 // and the last of which ended at another, although nobody has found out about some writes. over
 // says of which of these it was known by then that they can run no more: whatever they did, the
 // looks show it. False if another may have been on its way then.
-func (t *Trail) Settle(at Point, shown, ended time.Time, over func(id string) bool) bool {
+func (t *Trail) Settle(at Base, shown, ended time.Time, over func(id string) bool) bool {
 	var later []Own
 	for i := range t.Acts {
 		switch b := &t.Acts[i]; {
@@ -217,7 +199,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, waiting func(from time.Tim
 	if f.Failed != "" || !f.Without || f.Place < 0 {
 		return
 	}
-	t.Base = &Point{Position: a.After.Decimal, Place: trades.placeOf(start, symbol, f.Place), Status: status, At: a.Ended}
+	t.Base = &Base{Position: a.After.Decimal, Place: trades.placeOf(start, symbol, f.Place), Status: status, At: a.Ended}
 	t.Acts, t.From = slices.Clone(t.Acts[at+1:]), a.Began
 }
 

@@ -263,7 +263,7 @@ func (s *trader) judge(look seenAt) {
 
 // settle goes on from what equal looks show, with what the write did unknown.
 func (s *trader) settle(f *flight) bool {
-	at := Point{Position: decimal.NewFromInt(int64(f.look.pos)), Place: f.look.rows, Status: "ACTIVE"}
+	at := Base{Position: decimal.NewFromInt(int64(f.look.pos)), Place: f.look.rows, Status: "ACTIVE"}
 	over := func(id string) bool { return id == f.id }
 	if f.look.rows != s.trades.End() || !Open(f.look.status) || !s.trail.Settle(at, s.at(f.look.at-5000), s.at(s.now), over) {
 		return false

@@ -19,7 +19,7 @@ func TestABaselineIsNotCarriedOverTheEndOfAnAccount(t *testing.T) {
 		began := time.UnixMilli(0)
 		k := Trades{}
 		k.Take(nil, began, 20)
-		trail := Trail{Base: &Point{Status: "ACTIVE"}}
+		trail := Trail{Base: &Base{Status: "ACTIVE"}}
 		trail.Add(Own{ID: "buy", Began: began, Heard: began, Act: Act{Kind: Entry, Side: Long, Size: num("1"), Sent: 1, Ended: 2, Ran: true, After: opt("1")}})
 		trail.Add(Own{ID: "lost", Began: began, Act: Act{Kind: Close, Percent: num("100"), Sent: 3, Ended: 4}})
 		row := market(Long, "1")
@@ -76,17 +76,17 @@ func TestWhichAnswerBecomesTheBaseline(t *testing.T) {
 	bought, open := ran(Long, "1", 1, 2, "1"), Own{Act: Act{Kind: Close, Percent: num("100"), Sent: 3}}
 	heard := func(b Own, at time.Time) []Own { b.Heard = at; return []Own{b} }
 	sentAt := func(place int) []Own { b := bought; b.Place = place; return []Own{b} }
-	point := func(size string, place int) *Point {
-		return &Point{Position: num(size), Place: place, Status: "ACTIVE"}
+	point := func(size string, place int) *Base {
+		return &Base{Position: num(size), Place: place, Status: "ACTIVE"}
 	}
 	long := in("X", market(Long, "1"))
 	for name, c := range map[string]struct {
-		base   *Point
+		base   *Base
 		acts   []Own
 		trades Trades
 		rests  []Waiting
 		status string // ACTIVE if empty
-		want   *Point
+		want   *Base
 		left   int // acts behind it
 	}{
 		"the only one":                        {base: point("0", 0), acts: []Own{bought}, want: point("1", 0)},
@@ -157,7 +157,7 @@ func TestWhatATrailSays(t *testing.T) {
 		"another may not show yet":             {was: "ACTIVE", is: "ACTIVE", beside: []Own{late}, position: "1", want: ledger.NotApplied, why: ReplayFits},
 		"another would show":                   {was: "ACTIVE", is: "ACTIVE", beside: []Own{early}, position: "1", why: NothingFits},
 	} {
-		trail := Trail{Base: &Point{Position: num("1"), Place: c.place, Status: c.was}, Acts: append(c.beside, Own{ID: "lost", Act: Act{Kind: Close, Percent: num("100"), Sent: 3, Ended: 4}})}
+		trail := Trail{Base: &Base{Position: num("1"), Place: c.place, Status: c.was}, Acts: append(c.beside, Own{ID: "lost", Act: Act{Kind: Close, Percent: num("100"), Sent: 3, Ended: 4}})}
 		c.trades.Begun = read
 		r, asked, ok := trail.Replay("X", &c.trades, nil, c.is, "lost")
 		if !assert.True(t, ok, name) {
@@ -168,7 +168,7 @@ func TestWhatATrailSays(t *testing.T) {
 		assert.Equal(t, c.want, got, name)
 		assert.Equal(t, c.why, why, name)
 	}
-	trail := Trail{Base: &Point{Place: 1}}
+	trail := Trail{Base: &Base{Place: 1}}
 	_, asked, ok := trail.Replay("X", &Trades{First: 2}, nil, "ACTIVE", "none")
 	assert.False(t, ok, "trades are missing behind the baseline")
 	assert.Equal(t, NoAct, asked)
@@ -179,14 +179,14 @@ func TestWhatATrailSays(t *testing.T) {
 func TestWhatAListLeavesOfATrail(t *testing.T) {
 	for name, c := range map[string]struct {
 		reach Reach
-		base  *Point
+		base  *Base
 		kept  bool
 		place int
 	}{
-		"all":                              {All, &Point{Place: 1}, true, 1},
-		"none":                             {None, &Point{}, false, -1},
-		"only the start":                   {OnlyStart, &Point{}, true, -1},
-		"only the start, and it is behind": {OnlyStart, &Point{Place: 1}, false, -1},
+		"all":                              {All, &Base{Place: 1}, true, 1},
+		"none":                             {None, &Base{}, false, -1},
+		"only the start":                   {OnlyStart, &Base{}, true, -1},
+		"only the start, and it is behind": {OnlyStart, &Base{Place: 1}, false, -1},
 		"only the start, and none is":      {OnlyStart, nil, false, -1},
 	} {
 		trail := Trail{Base: c.base, Acts: []Own{{ID: "open", Place: 1}}}
@@ -198,9 +198,9 @@ func TestWhatAListLeavesOfATrail(t *testing.T) {
 
 // A trail needs the trades from its baseline on, and from where each write was sent.
 func TestWhichTradesATrailNeeds(t *testing.T) {
-	base := &Point{Place: 5}
+	base := &Base{Place: 5}
 	for _, c := range []struct {
-		base   *Point
+		base   *Base
 		places []int
 		want   int
 	}{{nil, nil, 9}, {base, nil, 5}, {base, []int{7, -1}, 5}, {base, []int{7, 3, 4}, 3}, {nil, []int{8}, 8}, {nil, []int{0}, 0}} {

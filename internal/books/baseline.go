@@ -10,13 +10,13 @@ import (
 // baseline returns what is known of a symbol before a write; nil unless positions,
 // trades and what waits are all known. Half of it could call an order absent that has
 // run and been closed again. It has only what the write needs.
-func (a *account) baseline(w *Write) *accounting.Baseline {
+func (a *account) baseline(w *Write) *accounting.Base {
 	if !a.serves(w) {
 		return nil
 	}
 	held := a.held(w.Places[0].Symbol)
-	base := &accounting.Baseline{
-		State:     accounting.State{Position: held.Position, Rows: a.rows, Status: a.status},
+	base := &accounting.Base{
+		Position: held.Size, Rows: a.rows, Status: a.status, At: a.trails.clock,
 		RowsNewer: !a.together(w.Places[0].Symbol, held),
 	}
 	switch {

@@ -36,11 +36,11 @@ type book struct {
 	t     *testing.T
 	now   time.Time
 	notes map[*Write][]Note
-	begun map[*Write]*accounting.Baseline // as journals have them
+	begun map[*Write]*accounting.Base // as journals have them
 }
 
 func newBook(t *testing.T) *book {
-	return &book{Books: New(origin, Earlier{None: true}, nil), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Baseline{}}
+	return &book{Books: New(origin, Earlier{None: true}, nil), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Base{}}
 }
 
 func (b *book) pass(d time.Duration) { b.now = b.now.Add(d) }
@@ -82,7 +82,7 @@ func (b *book) journaled(w *Write) *Write {
 }
 
 // enter sends a write, and returns what its journal has of it at first.
-func (b *book) enter(w *Write) (*accounting.Baseline, Note) {
+func (b *book) enter(w *Write) (*accounting.Base, Note) {
 	base, n := b.Enter(w)
 	if w.Note != nil {
 		_, _ = b.Journaled(context.Background(), w, n.NoBaseline)

@@ -267,7 +267,7 @@ func (b *book) sendsNoted(did *Did) {
 	b.leave(w, did)
 }
 
-func (b *book) begin(w *Write, base *accounting.Baseline, n Note) {
+func (b *book) begin(w *Write, base *accounting.Base, n Note) {
 	b.begun[w] = base
 	b.notes[w] = append([]Note{n}, b.notes[w]...)
 	_, _ = b.Journaled(context.Background(), w, n.NoBaseline)
@@ -275,7 +275,7 @@ func (b *book) begin(w *Write, base *accounting.Baseline, n Note) {
 }
 
 // fold reads the journal of a write.
-func (b *book) fold(w *Write) (*accounting.Baseline, []accounting.Own) {
+func (b *book) fold(w *Write) (*accounting.Base, []accounting.Own) {
 	var all Note
 	for _, n := range b.notes[w] {
 		all.Add(n)
@@ -297,7 +297,7 @@ func TestARestartGoesOnWithTheOrderOfWrites(t *testing.T) {
 	require.Equal(t, 1, early.sent)
 	left := b.order("BTC")
 	left.ID, left.Declared, left.Asked = "left", true, asked
-	trail := &Saved{Trail: accounting.Trail{Base: &accounting.Point{At: 6}, Acts: []accounting.Own{{ID: "left", Act: accounting.Act{Sent: 7}}}}}
+	trail := &Saved{Trail: accounting.Trail{Base: &accounting.Base{At: 6}, Acts: []accounting.Own{{ID: "left", Act: accounting.Act{Sent: 7}}}}}
 	b.Restore(Left{left, nil, Note{Sent: 7, Trail: trail, Own: []accounting.Own{
 		{ID: "shown", Act: accounting.Act{Kind: accounting.Entry, Sent: 5, Ended: 6, Ran: true}},
 		{ID: "beside", Act: accounting.Act{Kind: accounting.Entry, Sent: 8, Ended: 9, Ran: true}},
@@ -333,7 +333,7 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 				return w
 			}
 			settled, later := of("settled"), of("later")
-			trail := &Saved{Trail: accounting.Trail{Base: &accounting.Point{At: row.at}, Acts: []accounting.Own{{ID: "later", Act: accounting.Act{Sent: 6}}}}}
+			trail := &Saved{Trail: accounting.Trail{Base: &accounting.Base{At: row.at}, Acts: []accounting.Own{{ID: "later", Act: accounting.Act{Sent: 6}}}}}
 			b.Restore(Left{settled, nil, Note{Sent: 5, Settled: true, NoTrail: true}}, Left{later, nil, Note{Sent: 6, Trail: trail}})
 			_, ok := b.Course(later, true, "ACTIVE")
 			require.True(t, ok)

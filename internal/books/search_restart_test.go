@@ -30,7 +30,7 @@ func encoded(v any) []byte {
 }
 
 // fold is what the next run reads.
-func (k *kept) fold() (base *accounting.Baseline, all Note) {
+func (k *kept) fold() (base *accounting.Base, all Note) {
 	for i, text := range k.notes {
 		var n Note
 		if err := json.Unmarshal(text, &n); err != nil {

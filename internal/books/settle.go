@@ -73,6 +73,6 @@ func (a *account) settle(w *Write, of *accounting.Trail, s *Shown) bool {
 			return false
 		}
 	}
-	at := accounting.Point{Position: s.Position, Place: t.trades.End(), Status: s.Status, At: t.clock}
+	at := accounting.Base{Position: s.Position, Place: t.trades.End(), Status: s.Status, At: t.clock}
 	return of.Settle(at, s.Begun.Add(-a.lag), s.Ended, func(id string) bool { return over[id] })
 }

@@ -247,7 +247,7 @@ func (a *account) rebase(symbol string, of *trail) {
 	case len(t.waiting(symbol, shown)) > 0 && !a.stood(symbol, held):
 		return // they may have traded between the two
 	}
-	of.Begin(accounting.Point{Position: held.Size, Place: t.trades.Nearby(t.place, symbol), Near: true, Status: a.status, At: t.clock}, shown)
+	of.Begin(accounting.Base{Position: held.Size, Place: t.trades.Nearby(t.place, symbol), Near: true, Status: a.status, At: t.clock}, shown)
 }
 
 func earlier(a, b time.Time) time.Time {

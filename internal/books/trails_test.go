@@ -227,7 +227,7 @@ func TestTheRowsThatAJournalHas(t *testing.T) {
 	list := rowsOf("BTC", 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
 	a.sawList(list, b.now)
 	of.trades.First = 100 // older ones were forgotten
-	of.trail("BTC").Base = &accounting.Point{Place: 110}
+	of.trail("BTC").Base = &accounting.Base{Place: 110}
 	w := b.order("BTC")
 	w.Declared, w.Asked = true, asked
 	s := a.saved(w)
@@ -243,7 +243,7 @@ func TestTheRowsThatAJournalHas(t *testing.T) {
 	next := &trails{place: 7}
 	assert.True(t, next.goOn(s, b.now))
 	assert.Equal(t, -1, next.place, "of a list of this process")
-	late := &trail{Trail: accounting.Trail{Base: &accounting.Point{At: 1}}}
+	late := &trail{Trail: accounting.Trail{Base: &accounting.Base{At: 1}}}
 	late.end(accounting.Own{ID: "w_1", Act: accounting.Act{Sent: 2, Ran: true}, Place: 5}, b.now)
 	assert.Equal(t, -1, late.Find("w_1").Place)
 }
@@ -322,8 +322,8 @@ func TestWhatMayHaveTraded(t *testing.T) {
 	}{
 		"before it was gone":            {origin.Add(-1), trail{}, 1},
 		"when it was gone":              {origin, trail{}, 0},
-		"a baseline from before":        {origin, trail{Trail: accounting.Trail{Base: &accounting.Point{}, From: origin.Add(-1)}}, 1},
-		"a baseline since":              {origin, trail{Trail: accounting.Trail{Base: &accounting.Point{}, From: origin}}, 0},
+		"a baseline from before":        {origin, trail{Trail: accounting.Trail{Base: &accounting.Base{}, From: origin.Add(-1)}}, 1},
+		"a baseline since":              {origin, trail{Trail: accounting.Trail{Base: &accounting.Base{}, From: origin}}, 0},
 		"an answer that may become one": {origin, trail{Trail: accounting.Trail{Acts: []accounting.Own{{Began: origin.Add(-1)}}}}, 1},
 	} {
 		left := &trails{waited: []accounting.Waiting{{ID: "ord_1", Gone: origin}}, of: map[string]*trail{"BTC": &row.of}}
@@ -374,7 +374,7 @@ func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
 		a := before.account(mine)
 		a.sawList(rowsOf("BTC", 1), before.now)
 		of := a.trails.trail("BTC")
-		of.Base, of.From = &accounting.Point{Place: 1}, origin
+		of.Base, of.From = &accounting.Base{Place: 1}, origin
 		lost := before.order("BTC")
 		lost.ID, lost.Declared, lost.Asked = "lost", true, asked
 		_, n := before.enter(before.journaled(lost))

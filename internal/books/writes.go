@@ -28,7 +28,7 @@ type Write struct {
 	// Note puts a note into the journal, in which the write is; nil without a journal.
 	Note func(n Note)
 
-	base  *accounting.Baseline
+	base  *accounting.Base
 	basis *basis // nil without a baseline
 	sent  int    // its place in the order of the account's writes: what ended later came beside it
 	over  int    // and when it ended, or could run no more; 0 before
@@ -80,7 +80,7 @@ func (w *Write) from() int {
 // Enter adds a write that is about to be sent. It returns what the journal has to keep of
 // it: the baseline, what other writes did since, and whether others are under way beside
 // it.
-func (b *Books) Enter(w *Write) (*accounting.Baseline, Note) {
+func (b *Books) Enter(w *Write) (*accounting.Base, Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
@@ -221,8 +221,8 @@ func (b *Books) Doubt(w *Write) {
 
 // Known is what accounting goes by.
 type Known struct {
-	Base *accounting.Baseline // nil without one
-	Own  []accounting.Own     // what other writes did since
+	Base *accounting.Base // nil without one
+	Own  []accounting.Own // what other writes did since
 	// Waiting is what else waited then.
 	Waiting []accounting.Waiting
 	// Sent and Over are its places in the order of what was sent and heard.

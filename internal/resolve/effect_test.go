@@ -169,7 +169,7 @@ func TestWhatTheBooksLearn(t *testing.T) {
 				base := next.Baseline()
 				assert.Equal(t, row.known, base != nil)
 				if row.known && row.answer.Class == ledger.Success {
-					assert.Equal(t, "1", base.Position.Size.String())
+					assert.Equal(t, "1", base.Position.String())
 				}
 			})
 		})

@@ -96,11 +96,11 @@ func (s *store) handOver(ended ledger.Instant, handed map[string]*books.Handed) 
 
 // begin is a write as it was decided.
 type begin struct {
-	Intent Intent               `json:"intent"`
-	Try    Try                  `json:"first,omitzero"`
-	Terms  ledger.Terms         `json:"terms"`
-	Base   *accounting.Baseline `json:"known,omitempty"` // one under an older name reads as none
-	Beside books.Note           `json:"beside,omitzero"`
+	Intent Intent           `json:"intent"`
+	Try    Try              `json:"first,omitzero"`
+	Terms  ledger.Terms     `json:"terms"`
+	Base   *accounting.Base `json:"known,omitempty"` // one under an older name reads as none
+	Beside books.Note       `json:"beside,omitzero"`
 	// Unnamed and Restores are of a setting of levels.
 	Setting
 	// Sent is when the first send was about to begin: what is not known of it counts as

@@ -133,7 +133,7 @@ func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
 
 // begin puts a write into the journal, before its first byte. began means that it may be
 // there, whatever the error.
-func (d *Driver) begin(ctx context.Context, w *Write, base *accounting.Baseline, beside books.Note) (began bool, err error) {
+func (d *Driver) begin(ctx context.Context, w *Write, base *accounting.Base, beside books.Note) (began bool, err error) {
 	now := d.Clock.Now()
 	w.Ledger.Date(now) // by an answer that came since the call began
 	w.Ledger.Since = d.Clock.service.At(w.notBefore())

@@ -64,7 +64,7 @@ func (d *Driver) Load(ctx context.Context) error {
 // leftWrite is a write that an earlier run left, and what its journal says of the account.
 type leftWrite struct {
 	*Write
-	base   *accounting.Baseline
+	base   *accounting.Base
 	beside books.Note
 }
 
@@ -135,7 +135,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	w := &Write{Left: true, gap: gap, registered: true, journaled: true, over: true, handed: closedChannel()}
 	var terms ledger.Terms
 	var facts []ledger.Fact
-	var base *accounting.Baseline
+	var base *accounting.Base
 	var beside books.Note
 	for i := range records {
 		r := &records[i]

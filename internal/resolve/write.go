@@ -218,4 +218,4 @@ func (w *Write) Handed() <-chan struct{} { return w.handed }
 func (w *Write) Tracked() bool { return w.registered || w.Left }
 
 // Baseline is the position before it, if that is known.
-func (w *Write) Baseline() *accounting.Baseline { return w.books.Known(&w.booked, false).Base }
+func (w *Write) Baseline() *accounting.Base { return w.books.Known(&w.booked, false).Base }
