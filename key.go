@@ -75,7 +75,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	}
 	w.Ledger = ledger.New(terms)
 	if order != nil {
-		w.Asked = w.Kind.Order(r.symbol, sideOf(order.Side), order.Size, order.ReduceOnly)
+		w.Asked = w.Kind.Order(sideOf(order.Side), order.Size, order.ReduceOnly)
 	}
 	is.write = w
 	return is

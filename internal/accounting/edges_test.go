@@ -14,8 +14,8 @@ import (
 // edge is a held write of one unit on a declared account that was flat, changed.
 func edge(k Kind, change ...func(*Facts)) Facts {
 	f := Facts{
-		Write: Write{Kind: k, Symbol: "X", Side: Long, Size: num("1"), Percent: num("50"), From: served(fromTime)},
-		Held:  true, Exclusive: true, Sent: 1,
+		Asked: Act{Kind: k, Side: Long, Size: num("1"), Percent: num("50"), Sent: 1}, Symbol: "X", From: served(fromTime),
+		Held: true, Exclusive: true,
 		Base: &Base{Status: "ACTIVE"},
 		Look: Look{State: State{Status: "ACTIVE"}, At: at(lookTime), Equal: 3},
 	}
@@ -94,7 +94,7 @@ func TestWhereAVerdictTurns(t *testing.T) {
 	sold := func(sent, ended int) func(*Facts) { // beside one that was sent at 10, and over at 20
 		return func(f *Facts) {
 			by(Own{Act: Act{Kind: Entry, Side: Short, Size: num("1"), Sent: sent, Ended: ended}})(f)
-			f.Sent, f.Over, f.Exclusive = 10, 20, false
+			f.Asked.Sent, f.Asked.Ended, f.Exclusive = 10, 20, false
 		}
 	}
 	older := func(n, kept int, timed bool) func(*Facts) { // n trades, of which the baseline had the last
@@ -151,9 +151,9 @@ func TestWhereAVerdictTurns(t *testing.T) {
 		"less, beside others":                       {edge(Entry, holding("0", "0.89"), notAlone), NoTrace, ledger.NotApplied},
 		"turned, and nine tenths of it were filled": {edge(Entry, holding("-0.4", "0.5"), closedRows(traded(Short, "0.4", Market))), ReplayFits, ledger.Applied},
 		"reduced by nine tenths":                    {edge(ReduceOnly, holding("-2", "-1.1"), closedRows(traded(Short, "0.9", Market))), ReplayFits, ledger.Applied},
-		"closed by a share that is not named":       {edge(Close, func(f *Facts) { f.Write.Percent = num("0") }, holding("1", "0.9"), closedRows(traded(Long, "0.1", Market))), ReplayFits, ledger.Applied},
-		"sizes too fine, and nothing happened":      {edge(Entry, func(f *Facts) { f.Write.Size = num("1.123456789012345678") }), NoTrace, ledger.NotApplied},
-		"sizes too fine, and something was bought":  {edge(Entry, func(f *Facts) { f.Write.Size = num("1.123456789012345678") }, holding("0", "1")), SizesTooFine, ledger.Unknown},
+		"closed by a share that is not named":       {edge(Close, func(f *Facts) { f.Asked.Percent = num("0") }, holding("1", "0.9"), closedRows(traded(Long, "0.1", Market))), ReplayFits, ledger.Applied},
+		"sizes too fine, and nothing happened":      {edge(Entry, func(f *Facts) { f.Asked.Size = num("1.123456789012345678") }), NoTrace, ledger.NotApplied},
+		"sizes too fine, and something was bought":  {edge(Entry, func(f *Facts) { f.Asked.Size = num("1.123456789012345678") }, holding("0", "1")), SizesTooFine, ledger.Unknown},
 		"a limit that filled in part":               {edge(Limit, holding("0", "0.01")), ReplayFits, ledger.Applied},
 		"a limit that filled twice":                 {edge(Limit, holding("-0.7", "0"), closedRows(traded(Short, "0.3", Market), traded(Short, "0.4", Market))), ReplayFits, ledger.Applied},
 		"a limit that would have filled too much":   {edge(Limit, holding("-1.7", "0"), closedRows(traded(Short, "0.7", Market), traded(Short, "1", Market))), NothingFits, ledger.Unknown},
@@ -164,7 +164,7 @@ func TestWhereAVerdictTurns(t *testing.T) {
 		"sold again beside one that rests":             {edge(Entry, holding("1", "1"), closedRows(traded(Long, "1", Market)), by(rests)), NothingFits, ledger.Unknown},
 		"bought beside an own order":                   {edge(Entry, holding("0", "2"), by(Own{Act: Act{Kind: Entry, Side: Long, Size: num("1")}})), ReplayFits, ledger.Applied},
 		"turned beside an own order":                   {edge(Entry, holding("-0.4", "1.6"), closedRows(traded(Short, "0.4", Market)), by(Own{Act: Act{Kind: Entry, Side: Long, Size: num("1")}})), ReplayFits, ledger.Applied},
-		"reduced":                                      {edge(ReduceOnly, func(f *Facts) { f.Write.Side, f.Write.Size = Short, num("0.5") }, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), ReplayFits, ledger.Applied},
+		"reduced":                                      {edge(ReduceOnly, func(f *Facts) { f.Asked.Side, f.Asked.Size = Short, num("0.5") }, holding("1", "0.5"), closedRows(traded(Long, "0.5", Market))), ReplayFits, ledger.Applied},
 		"sold before it, and what closed was long":     {edge(Entry, closedRows(traded(Long, "1", Market)), sold(1, 5)), NoTrace, ledger.NotApplied},
 		"sold beside it, and what closed was long":     {edge(Entry, closedRows(traded(Long, "1", Market)), sold(1, 15)), NotExclusive, ledger.Unknown},
 		"sold after it, and what closed was short":     {edge(Entry, closedRows(traded(Short, "1", Market)), sold(25, 30)), NoTrace, ledger.NotApplied},
@@ -221,7 +221,7 @@ func TestWritesThatThePositionShowsAndTheRowsDoNot(t *testing.T) {
 		"it may have run, and somebody bought": {"1", []Row{row(), row(), row()}, ledger.Unknown, NotExclusive},
 	} {
 		v := Judge(edge(Close, holding("1", c.is), closedRows(c.rows...), by(buy, sell, buy, sell, buy), func(f *Facts) {
-			f.Write.Percent, f.Exclusive = num("100"), false
+			f.Asked.Percent, f.Exclusive = num("100"), false
 		}))
 		if v.Outcome != c.want || v.Reason != c.why {
 			t.Errorf("%s: %d, %s", name, v.Outcome, v.Reason)
@@ -244,7 +244,7 @@ func TestEdge44_ATradeOfAnotherWrite(t *testing.T) {
 		"it found it closed": {[]Row{traded(Long, "1", Market)}, ledger.NotApplied, NoTrace, NoTrace},
 	} {
 		for declared, why := range map[bool]Reason{true: c.alone, false: c.beside} {
-			v := Judge(edge(Close, holding("1", "0"), closedRows(slices.Clone(c.rows)...), by(flat), func(f *Facts) { f.Write.Percent, f.Exclusive = num("100"), declared }))
+			v := Judge(edge(Close, holding("1", "0"), closedRows(slices.Clone(c.rows)...), by(flat), func(f *Facts) { f.Asked.Percent, f.Exclusive = num("100"), declared }))
 			if v.Outcome != c.want || v.Reason != why {
 				t.Errorf("%s, declared %t: %d, %s", name, declared, v.Outcome, v.Reason)
 			}

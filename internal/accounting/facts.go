@@ -53,25 +53,6 @@ const (
 	TakeProfit
 )
 
-// Write is the write whose outcome is asked.
-type Write struct {
-	Kind   Kind
-	Symbol string
-	// Side is the side of the order. A close has none: the baseline gives it.
-	Side Side
-	// Size is in base units; Percent is that of a close.
-	Size, Percent decimal.Decimal
-	// From is the first use of its key, at the earliest; no bound if it is not known.
-	From servicetime.Time
-}
-
-// incomplete reports a write about which nothing can be decided. An edit of a run need not
-// name its market.
-func (w Write) incomplete() bool {
-	sized := w.Kind == Entry || w.Kind == ReduceOnly || w.Kind == Limit
-	return w.Kind == 0 || w.Symbol == "" && w.Kind != EditRun || sized && (w.Side == NoSide || !w.Size.IsPositive())
-}
-
 // Position is a position. Its size is negative for a short, zero for none.
 type Position struct {
 	Size, EntryPrice decimal.Decimal
@@ -232,6 +213,14 @@ type Own struct {
 	Heard time.Time `json:"heard,omitzero"`
 }
 
+// incomplete reports a write about which nothing can be decided. An edit of a run need not
+// name its market.
+func (f *Facts) incomplete() bool {
+	w := &f.Asked
+	sized := w.Kind == Entry || w.Kind == ReduceOnly || w.Kind == Limit
+	return w.Kind == 0 || f.Symbol == "" && w.Kind != EditRun || sized && (w.Side == NoSide || !w.Size.IsPositive())
+}
+
 // over reports whether it has ended, and can run no more.
 func (o *Own) over() bool { return o.Ran || o.Unsure }
 
@@ -245,10 +234,11 @@ func (o *Own) Left(symbol string) Waiting {
 
 // Facts are what a verdict rests on.
 type Facts struct {
-	Write Write
-	// Sent and Over are the write's places in the order of what the program sent and heard: when it was
-	// sent, and when it could run no more; 0 where that is not known.
-	Sent, Over int
+	// Asked is the write: Ended is when it could run no more. Its places are 0 where they are not known.
+	Asked  Act
+	Symbol string
+	// From is the first use of its key, at the earliest; no bound if it is not known.
+	From servicetime.Time
 	// Held: the key can run nothing any more. Gone: 30 minutes have passed since the
 	// last byte could have left.
 	Held, Gone bool

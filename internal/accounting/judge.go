@@ -19,23 +19,23 @@ type judge struct {
 
 // Judge says what became of the write.
 func Judge(f Facts) Verdict {
-	j := &judge{Facts: f, unknown: f.Base == nil || f.Base.Shows(f.Sent)}
+	j := &judge{Facts: f, unknown: f.Base == nil || f.Base.Shows(f.Asked.Sent)}
 	if j.unknown {
 		j.Base = &Base{}
 	}
 	j.stranger = j.unknown || !f.Exclusive || f.PendingBeside
 	switch {
-	case f.Write.incomplete():
+	case f.incomplete():
 		return Verdict{Reason: WriteIncomplete}
 	case f.Ended:
 		return Verdict{Reason: AccountingEnded}
-	case f.Write.Kind == EditRun:
+	case f.Asked.Kind == EditRun:
 		return Verdict{Reason: NothingShows}
 	case j.early():
 		return Verdict{Reason: LookAgain}
-	case f.Write.Kind == Pro:
+	case f.Asked.Kind == Pro:
 		return j.run()
-	case f.Write.Kind == Limit:
+	case f.Asked.Kind == Limit:
 		return j.limit()
 	default:
 		return j.courses()
@@ -147,12 +147,12 @@ func (j *judge) replay() (r Replay, why Reason) {
 		switch row.Symbol {
 		case "":
 			return r, RowUnreadable
-		case j.Write.Symbol:
+		case j.Symbol:
 			r.Rows = append(r.Rows, row)
 		}
 	}
 	shown := false
-	others := len(r.Waiting) > 0 || j.Write.Kind == Limit || slices.ContainsFunc(j.Own, func(o Own) bool { return o.Waits() })
+	others := len(r.Waiting) > 0 || j.Asked.Kind == Limit || slices.ContainsFunc(j.Own, func(o Own) bool { return o.Waits() })
 	for i := range j.Own {
 		o := &j.Own[i]
 		switch {
@@ -179,9 +179,9 @@ func (j *judge) replay() (r Replay, why Reason) {
 		r.From, r.Unknown = decimal.Zero, true
 		r.Acts = append(r.Acts, Act{Kind: Shown, Sent: whenShown, Ended: whenShown, Ran: true, After: decimal.NewNullDecimal(j.Base.Position)})
 	}
-	asked := j.Write.Act()
-	if asked.Sent = j.Sent; j.Write.Kind != Limit { // what waits trades at any time
-		asked.Ended = j.Over
+	asked := j.Asked
+	if asked.Kind == Limit { // what waits trades at any time
+		asked.Ended = 0
 	}
 	asked.afterShown()
 	r.Acts = append(r.Acts, asked)
@@ -211,7 +211,7 @@ func (j *judge) absent() Verdict {
 	switch {
 	case !j.Held && !(j.Gone && j.lasts()):
 		v.Outcome, v.Reason = ledger.Unknown, NotHeld
-	case j.Look.Equal < 2, j.Write.Kind == Limit && j.Look.Equal < 3:
+	case j.Look.Equal < 2, j.Asked.Kind == Limit && j.Look.Equal < 3:
 		v.Outcome, v.Reason = ledger.Unknown, LookAgain
 	}
 	return v
@@ -220,7 +220,7 @@ func (j *judge) absent() Verdict {
 // lasts reports whether nothing can have taken the write's trace away. A limit
 // leaves none if somebody cancels it, or if the account's new status drops it.
 func (j *judge) lasts() bool {
-	switch j.Write.Kind {
+	switch j.Asked.Kind {
 	case Limit:
 		return j.Exclusive && j.sameStatus()
 	case Pro:

@@ -31,9 +31,9 @@ func TestARunThatEndedBeforeTheBaseline(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := Facts{
-				Write: Write{Kind: Pro, Symbol: "X", Side: Long, Size: num("1"), From: served(fromTime)},
-				Held:  true, Exclusive: true,
-				Sent: 1, Base: &Base{Status: "ACTIVE", FinishedLags: row.lags},
+				Asked: Act{Kind: Pro, Side: Long, Size: num("1"), Sent: 1}, Symbol: "X", From: served(fromTime),
+				Held: true, Exclusive: true,
+				Base: &Base{Status: "ACTIVE", FinishedLags: row.lags},
 				Look: Look{State: State{Runs: row.runs, Finished: Newest{IDs: row.finished}, Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
 			}
 			if v := Judge(f); v.Reason != row.want {
@@ -63,7 +63,7 @@ func turned(f Facts) Facts {
 		}
 		return rows
 	}
-	f.Write.Side = -f.Write.Side
+	f.Asked.Side = -f.Asked.Side
 	f.Look.Position.Size, f.Look.Rows = f.Look.Position.Size.Neg(), turn(f.Look.Rows)
 	if f.Base != nil {
 		base := *f.Base
@@ -79,31 +79,28 @@ func turned(f Facts) Facts {
 }
 
 func TestIncompleteWrite(t *testing.T) {
-	whole := Write{Kind: Entry, Symbol: "X", Side: Long, Size: num("1")}
-	flat := Look{Equal: 2}
-	if v := Judge(Facts{Write: whole, Held: true, Look: flat}); v.Outcome != ledger.NotApplied {
-		t.Errorf("a whole write: %s", v.Reason)
-	}
-	for _, w := range []Write{{Kind: Close, Symbol: "X"}, {Kind: Pro, Symbol: "X"}} {
-		if v := Judge(Facts{Write: w, Held: true, Look: flat}); v.Outcome != ledger.NotApplied {
-			t.Errorf("one of kind %d needs no size: %s", w.Kind, v.Reason)
+	of := func(a Act) Facts { return Facts{Asked: a, Symbol: "X", Held: true, Look: Look{Equal: 2}} }
+	whole := Act{Kind: Entry, Side: Long, Size: num("1")}
+	for _, a := range []Act{whole, {Kind: Close}, {Kind: Pro}} {
+		if v := Judge(of(a)); v.Outcome != ledger.NotApplied {
+			t.Errorf("a whole write of kind %d: %s", a.Kind, v.Reason)
 		}
 	}
 	for _, kind := range []Kind{ReduceOnly, Limit} {
-		if v := Judge(Facts{Write: Write{Kind: kind, Symbol: "X"}, Held: true, Look: flat}); v.Reason != WriteIncomplete {
+		if v := Judge(of(Act{Kind: kind})); v.Reason != WriteIncomplete {
 			t.Errorf("one of kind %d needs a size: %s", kind, v.Reason)
 		}
 	}
-	for name, change := range map[string]func(*Write){
-		"kind":   func(w *Write) { w.Kind = 0 },
-		"symbol": func(w *Write) { w.Symbol = "" },
-		"side":   func(w *Write) { w.Side = NoSide },
-		"size":   func(w *Write) { w.Size = decimal.Zero },
+	for name, change := range map[string]func(*Facts){
+		"kind":   func(f *Facts) { f.Asked.Kind = 0 },
+		"symbol": func(f *Facts) { f.Symbol = "" },
+		"side":   func(f *Facts) { f.Asked.Side = NoSide },
+		"size":   func(f *Facts) { f.Asked.Size = decimal.Zero },
 	} {
-		w := whole
-		change(&w)
-		if v := Judge(Facts{Write: w, Held: true, Look: flat}); v.Outcome != ledger.Unknown || v.Reason != WriteIncomplete {
-			t.Errorf("no %s: %s", name, v.Reason)
+		f := of(whole)
+		change(&f)
+		if v := Judge(f); v.Reason != WriteIncomplete {
+			t.Errorf("a write without its %s: %s", name, v.Reason)
 		}
 	}
 }

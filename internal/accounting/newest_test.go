@@ -43,8 +43,8 @@ func TestEdge15_AProOrderInALongList(t *testing.T) {
 	} {
 		base := &Base{Status: "ACTIVE", Finished: newest(row.before).Head(64)}
 		v := Judge(Facts{
-			Write: Write{Kind: Pro, Symbol: "X", Side: Long, Size: num("1"), From: served(fromTime)},
-			Held:  true, Exclusive: true, Base: base, Sent: 1,
+			Asked: Act{Kind: Pro, Side: Long, Size: num("1"), Sent: 1}, Symbol: "X", From: served(fromTime),
+			Held: true, Exclusive: true, Base: base,
 			Look: Look{State: State{Finished: newest(row.now), Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
 		})
 		assert.Equal(t, row.want, v.Reason, row.name)

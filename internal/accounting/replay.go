@@ -17,16 +17,12 @@ const (
 // Acts reports whether it is an order that fills at once, or a close.
 func (k Kind) Acts() bool { return k == Entry || k == ReduceOnly || k == Close }
 
-// Act is such a write as replays see it.
-func (w *Write) Act() Act {
-	return Act{Kind: w.Kind, Side: w.Side, Size: w.Size, Percent: w.Percent}
-}
-
-// Act is an own write in a symbol since its baseline.
+// Act is what a write asks for, and whether it ran.
 type Act struct {
 	Kind Kind `json:"kind,omitempty"`
-	Side Side `json:"side,omitempty"` // of an order
-	// Size is that of an order, of its fill where that is known; Percent is that of a close.
+	// Side is that of an order. A close has none: the position gives it.
+	Side Side `json:"side,omitempty"`
+	// Size is that of an order in base units, of its fill where that is known; Percent is that of a close.
 	Size    decimal.Decimal `json:"size,omitzero"`
 	Percent decimal.Decimal `json:"percent,omitzero"`
 	// Sent and Ended are places in the order of what the program sent and heard. Ended is

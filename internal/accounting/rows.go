@@ -64,7 +64,7 @@ func (j *judge) reaches(overlap int) bool {
 
 // since returns the rows since the first use of the write's key; false if the list may lack some.
 func (j *judge) since() ([]Row, bool) {
-	old := func(r Row) bool { return r.ClosedAt.Before(j.Write.From) }
+	old := func(r Row) bool { return r.ClosedAt.Before(j.From) }
 	now := j.Look.Rows
 	if n := len(now); n >= listCut && !old(now[n-1]) {
 		return nil, false

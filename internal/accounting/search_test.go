@@ -454,8 +454,8 @@ func (s *search) judge(base, look *view, end *world) {
 			}
 		}
 		f.Exclusive, f.Held, f.Gone = m.exclusive, m.held, m.gone
-		if f.Over = 0; m.held || m.gone {
-			f.Over = heldPlace
+		if f.Asked.Ended = 0; m.held || m.gone {
+			f.Asked.Ended = heldPlace
 		}
 		if !s.report(&schedule{s, f, falseNot, falseApplied, m.exclusive, m.held, m.gone, base == nil}) {
 			s.stopped = true
@@ -560,17 +560,17 @@ func shown(d decimal.Decimal, is bool) decimal.NullDecimal {
 
 func (s *search) facts(base, look *view, end *world) Facts {
 	f := Facts{
-		Write: Write{
-			Kind: s.ask.kind, Symbol: "X", Side: Long, Size: decimal.NewFromInt(unit),
-			Percent: decimal.NewFromInt(int64(s.ask.pct)), From: served(fromTime),
+		Asked: Act{
+			Kind: s.ask.kind, Side: Long, Size: decimal.NewFromInt(unit),
+			Percent: decimal.NewFromInt(int64(s.ask.pct)), Sent: sentPlace,
 		},
-		Sent:          sentPlace,
+		Symbol: "X", From: served(fromTime),
 		Look:          Look{State: s.state(look), At: at(lookTime), Equal: look.n},
 		PendingBeside: end.beside, PendingID: end.pendingID, Ended: end.ended,
 		Known: s.knownIDs(end.known),
 	}
 	if s.ask.kind == Close {
-		f.Write.Side = NoSide
+		f.Asked.Side = NoSide
 	}
 	if base != nil {
 		was := s.state(base)

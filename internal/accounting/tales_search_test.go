@@ -20,8 +20,8 @@ func factsOf(x *told, declared bool, shown int) Facts {
 		o = &taleOrders[w.writes[x.asked].of]
 	}
 	f := Facts{
-		Write: Write{Kind: o.kind, Symbol: "X", Side: Side(o.side), Size: sized(o.size), Percent: decimal.NewFromInt(int64(o.percent))},
-		Held:  true, Exclusive: declared, Sent: 1,
+		Asked: Act{Kind: o.kind, Side: Side(o.side), Size: sized(o.size), Percent: decimal.NewFromInt(int64(o.percent)), Sent: 1}, Symbol: "X",
+		Held: true, Exclusive: declared,
 		Base: &Base{Status: "ACTIVE", Position: x.facts.From},
 		Look: Look{State: State{Status: "ACTIVE", Position: Position{Size: x.facts.To.Decimal}}, At: at(lookTime), Equal: 3},
 	}
@@ -39,7 +39,7 @@ func factsOf(x *told, declared bool, shown int) Facts {
 		f.Base.Position = sized(w.writes[shown-1].after)
 	}
 	if x.asked >= 0 {
-		f.Sent, f.Over = w.writes[x.asked].sent, w.writes[x.asked].ended
+		f.Asked.Sent, f.Asked.Ended = w.writes[x.asked].sent, w.writes[x.asked].ended
 	}
 	return f
 }

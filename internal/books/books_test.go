@@ -59,7 +59,7 @@ func (b *book) read(held []Held) {
 
 // order returns an order that is not entered yet.
 func (b *book) order(symbol string) *Write {
-	w := &Write{Asked: &accounting.Write{Side: accounting.Long}, Places: &[2]pending.Place{market(symbol)}, Entry: true, Lists: true}
+	w := &Write{Asked: &accounting.Act{Side: accounting.Long}, Places: &[2]pending.Place{market(symbol)}, Entry: true, Lists: true}
 	return w
 }
 
@@ -249,7 +249,7 @@ func TestWhatIsDoneIsBounded(t *testing.T) {
 func TestAResetEndsAccounting(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
-	w, other := b.order("BTC"), &Write{Asked: &accounting.Write{}, Places: &[2]pending.Place{{Environment: "live", Account: "acc_2", Symbol: "BTC"}}}
+	w, other := b.order("BTC"), &Write{Asked: &accounting.Act{}, Places: &[2]pending.Place{{Environment: "live", Account: "acc_2", Symbol: "BTC"}}}
 	b.Enter(w)
 	b.Enter(other)
 	b.Reset(mine)
@@ -315,7 +315,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 			for range 2 {
 				read(100, one, at.before)
 			}
-			w := &Write{Asked: &accounting.Write{}, Places: &[2]pending.Place{marketOf(at.account, "BTC")}}
+			w := &Write{Asked: &accounting.Act{}, Places: &[2]pending.Place{marketOf(at.account, "BTC")}}
 			b.Enter(w)
 			for range at.reads {
 				read(at.balance, at.held, at.after)
@@ -326,7 +326,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 	b := newBook(t)
 	b.SawPaper(paper, b.now, "", decimal.NewFromInt(100))
 	b.Reset(paper)
-	w := &Write{Asked: &accounting.Write{}, Places: &[2]pending.Place{marketOf(paper, "BTC")}}
+	w := &Write{Asked: &accounting.Act{}, Places: &[2]pending.Place{marketOf(paper, "BTC")}}
 	b.Enter(w)
 	for range 3 {
 		b.pass(ledger.Lag)

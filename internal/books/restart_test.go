@@ -133,7 +133,7 @@ func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
 
 			lost := b.order("BTC")
 			lost.ID, lost.Declared = "lost", true
-			lost.Asked = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+			lost.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 			base, _ := b.enter(lost)
 			assert.NotNil(t, base)
 			assert.Equal(t, !row.trust, len(b.Known(lost, false).Waiting) > 0, "it may have rested")
@@ -186,7 +186,7 @@ func TestWhatARunLeavesStill(t *testing.T) {
 
 // What a run hands over is the trails of accounts in which nothing is under way, or in doubt.
 func TestWhatARunHandsOver(t *testing.T) {
-	asked := &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+	asked := &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 	begins := func(b *book) *Write {
 		w := b.order("BTC")
 		w.ID, w.Declared, w.Asked = "w_1", true, asked
@@ -246,7 +246,7 @@ func TestWhatIsHandedOverMayLackAnOrder(t *testing.T) {
 	}
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	w := b.order("BTC")
-	w.ID, w.Declared, w.Asked = "w_1", true, &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+	w.ID, w.Declared, w.Asked = "w_1", true, &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 	b.sends(w, after(5, 5))
 	require.True(t, b.HandOver()[mine.ID].Of["BTC"].Unseen)
 	next := restartedBook(t, Earlier{Handed: b.HandOver()})

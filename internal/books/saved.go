@@ -219,7 +219,7 @@ func (of *trail) left(l *Left, t *trails, began time.Time) {
 	case own == nil && settled && (of.Base == nil || of.Base.Shows(l.Note.Sent)):
 		return
 	case own == nil:
-		of.Add(accounting.Own{ID: l.ID, Act: l.Asked.Act(), Place: -1})
+		of.Add(accounting.Own{ID: l.ID, Act: *l.Asked, Place: -1})
 		if own = of.Find(l.ID); own == nil { // there are too many
 			if settled {
 				of.Ended(true)

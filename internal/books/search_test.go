@@ -164,7 +164,7 @@ func TestABaselineIsOfOneMoment(t *testing.T) {
 					w.read(read)
 				}
 				b := &Write{ID: "lost", Places: &[2]pending.Place{market(btc)}, Declared: true, Lists: true}
-				b.Asked = &accounting.Write{Kind: accounting.Close, Percent: decimal.NewFromInt(50)}
+				b.Asked = &accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(50)}
 				w.Enter(b)
 				_, based := w.Course(b, true, "ACTIVE")
 				assert.Equal(t, row.want, based)
@@ -227,7 +227,7 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				w.look()
 				buy := func(id string) *Write {
 					b := &Write{ID: id, Places: &[2]pending.Place{market(btc)}, Entry: true, Declared: true, Lists: true}
-					b.Asked = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
+					b.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 					w.Enter(b)
 					return b
 				}

@@ -300,11 +300,11 @@ func (w *world) write(kind int) {
 	share := []int{100, 50, 25}[w.dice.IntN(3)]
 	switch {
 	case kind == anOrder:
-		b.Asked, b.Entry = &accounting.Write{Kind: accounting.Entry, Side: side, Size: decimal.NewFromInt(int64(size * int(side)))}, true
+		b.Asked, b.Entry = &accounting.Act{Kind: accounting.Entry, Side: side, Size: decimal.NewFromInt(int64(size * int(side)))}, true
 	case kind == aClose:
-		b.Asked = &accounting.Write{Kind: accounting.Close, Percent: decimal.NewFromInt(int64(share))}
+		b.Asked = &accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(int64(share))}
 	default:
-		b.Asked, b.Entry, b.Run = &accounting.Write{Side: side}, true, w.dice.IntN(2) == 0
+		b.Asked, b.Entry, b.Run = &accounting.Act{Side: side}, true, w.dice.IntN(2) == 0
 		b.Places[1] = market("")
 	}
 	of := w.books(b, kind == aClose && (w.blind || w.dice.IntN(40) == 0))
@@ -317,9 +317,9 @@ func (w *world) write(kind int) {
 	defer func() { w.deep-- }()
 	isLost := kind != aLimit && w.dice.IntN(4) == 0
 	ran := !isLost || w.dice.IntN(2) == 0
-	did := &Did{Own: accounting.Own{Act: b.Asked.Act(), Began: sent}}
+	did := &Did{Own: accounting.Own{Act: *b.Asked, Began: sent}}
 	did.Own.Ran = true
-	w.say("%s: %v %s, lost %t", b.ID, b.Asked.Act(), map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
+	w.say("%s: %v %s, lost %t", b.ID, *b.Asked, map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
 	switch {
 	case kind == aLimit:
 		o := w.rest(b.Run)

@@ -188,7 +188,7 @@ func (a *account) enterTrail(w *Write) {
 	case !w.Asked.Kind.Acts():
 		t.waits(accounting.Waiting{ID: w.ID, Symbol: symbol, Side: w.Asked.Side, Run: w.Run})
 	case a.trailed:
-		b := accounting.Own{ID: w.ID, Act: w.Asked.Act(), Place: -1, Began: time.Now()}
+		b := accounting.Own{ID: w.ID, Act: *w.Asked, Place: -1, Began: time.Now()}
 		if t.trades.Known {
 			b.Place = t.trades.End()
 		}

@@ -80,7 +80,7 @@ func (b *book) look(status string, held ...Held) {
 func (b *book) lost(id string) *Write {
 	w := b.order("BTC")
 	w.ID, w.Declared = id, true
-	w.Asked = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
+	w.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 	b.Enter(w)
 	return w
 }
@@ -135,7 +135,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 }
 
 // asked is what the writes of these tests do.
-var asked = &accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
+var asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 
 // declaredBook is a declared account that was read once.
 func declaredBook(t *testing.T) (*book, *trails) {
@@ -339,7 +339,7 @@ func TestWhoReadsForATrail(t *testing.T) {
 		of.trail("BTC").last = b.now
 		b.pass(ledger.Lag)
 		w := b.order("BTC")
-		w.Asked = &accounting.Write{Kind: kind, Side: accounting.Long}
+		w.Asked = &accounting.Act{Kind: kind, Side: accounting.Long}
 		assert.Equal(t, want, b.WantsRead(w, b.now))
 	}
 }

@@ -16,7 +16,7 @@ import (
 type Write struct {
 	ID string
 	// Asked is what it asked for.
-	Asked *accounting.Write
+	Asked *accounting.Act
 	// Declared: nobody else trades the account.
 	Declared bool
 	// Places are where it can show. The first is its market; the second, if there is
@@ -99,7 +99,7 @@ func (b *Books) Enter(w *Write) (*accounting.Base, Note) {
 	}
 	k := a.evidence(w)
 	if len(k.Own)+len(k.Waiting) > maxJournaled {
-		k = Known{}
+		k = accounting.Facts{}
 	}
 	n := Note{Sent: w.sent, Own: k.Own, Waiting: k.Waiting, NoBaseline: w.company, NoTrail: w.company, Trail: a.saved(w)}
 	w.based = n.Trail != nil
@@ -219,21 +219,9 @@ func (b *Books) Doubt(w *Write) {
 	})
 }
 
-// Known is what accounting goes by.
-type Known struct {
-	Base *accounting.Base // nil without one
-	Own  []accounting.Own // what other writes did since
-	// Waiting is what else waited then.
-	Waiting []accounting.Waiting
-	// Sent and Over are its places in the order of what was sent and heard.
-	Sent, Over int
-	// Ended means that the account began anew.
-	Ended bool
-}
-
 // Known returns what is known of the account before a write, and of those beside it. over means
 // that it can run no more.
-func (b *Books) Known(w *Write, over bool) Known {
+func (b *Books) Known(w *Write, over bool) accounting.Facts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
@@ -250,9 +238,10 @@ func (a *account) isOver(w *Write) {
 	}
 }
 
-func (a *account) evidence(w *Write) Known {
+func (a *account) evidence(w *Write) accounting.Facts {
 	basis := w.basedOn()
-	k := Known{Base: w.base, Own: slices.Clone(basis.own), Sent: w.sent, Over: w.over, Ended: w.anew}
+	k := accounting.Facts{Asked: *w.Asked, Base: w.base, Own: slices.Clone(basis.own), Ended: w.anew}
+	k.Asked.Sent, k.Asked.Ended = w.sent, w.over
 	for i := range a.done {
 		d := &a.done[i]
 		if d.place != w.Places[0] && !(d.waits && w.waits()) {

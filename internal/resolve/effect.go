@@ -14,7 +14,7 @@ import (
 // or from its body. It is not clear if neither can be read.
 func effectOf(w *Write, a *Answer) (did *books.Did, clear bool) {
 	asked := w.asked()
-	did = &books.Did{Own: accounting.Own{Act: asked.Act(), Began: w.firstSend, Heard: a.Received}}
+	did = &books.Did{Own: accounting.Own{Act: *asked, Began: w.firstSend, Heard: a.Received}}
 	did.Own.Ran = true
 	switch asked.Kind {
 	case accounting.Entry, accounting.ReduceOnly:

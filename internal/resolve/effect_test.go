@@ -23,19 +23,18 @@ func TestWhatAWriteAskedFor(t *testing.T) {
 	one, half := decimal.NewFromInt(1), decimal.RequireFromString("50.5")
 	for _, row := range []struct {
 		operation, body string
-		want            accounting.Write
+		want            accounting.Act
 	}{
-		{order, `{"side":"long","size":1}`, accounting.Write{Kind: accounting.Entry, Side: accounting.Long, Size: one}},
-		{order, `{"side":"short","size":1,"reduceOnly":true}`, accounting.Write{Kind: accounting.ReduceOnly, Side: accounting.Short, Size: one}},
-		{limit, `{"side":"short","size":1}`, accounting.Write{Kind: accounting.Limit, Side: accounting.Short, Size: one}},
-		{limit, `{"side":"long","size":1,"reduceOnly":true}`, accounting.Write{Kind: accounting.Limit, Side: accounting.Long, Size: one}},
-		{twap, `{"side":"up"}`, accounting.Write{Kind: accounting.Pro}},
-		{exit, `{"closePercent":50.5}`, accounting.Write{Kind: accounting.Close, Percent: half}},
-		{exit, `{"pct":50.5}`, accounting.Write{Kind: accounting.Close, Percent: half}},
-		{exit, `{}`, accounting.Write{Kind: accounting.Close}},
+		{order, `{"side":"long","size":1}`, accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: one}},
+		{order, `{"side":"short","size":1,"reduceOnly":true}`, accounting.Act{Kind: accounting.ReduceOnly, Side: accounting.Short, Size: one}},
+		{limit, `{"side":"short","size":1}`, accounting.Act{Kind: accounting.Limit, Side: accounting.Short, Size: one}},
+		{limit, `{"side":"long","size":1,"reduceOnly":true}`, accounting.Act{Kind: accounting.Limit, Side: accounting.Long, Size: one}},
+		{twap, `{"side":"up"}`, accounting.Act{Kind: accounting.Pro}},
+		{exit, `{"closePercent":50.5}`, accounting.Act{Kind: accounting.Close, Percent: half}},
+		{exit, `{"pct":50.5}`, accounting.Act{Kind: accounting.Close, Percent: half}},
+		{exit, `{}`, accounting.Act{Kind: accounting.Close}},
 	} {
 		w := Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.body)}, Kind: kindOf(row.operation)}
-		row.want.Symbol = "BTC"
 		asJSON(t, row.want, *w.asked(), row.operation+" "+row.body)
 		w.Intent.Body = nil
 		asJSON(t, row.want, *w.asked(), "it is read once")

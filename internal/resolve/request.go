@@ -40,7 +40,7 @@ type sentWrite struct {
 }
 
 // asked is what it asked for, as accounting sees it.
-func (w *Write) asked() *accounting.Write {
+func (w *Write) asked() *accounting.Act {
 	if w.Asked.Kind == 0 {
 		w.Asked = askedOf(&w.Intent, w.Kind)
 	}
@@ -48,11 +48,11 @@ func (w *Write) asked() *accounting.Write {
 }
 
 // askedOf reads what a write asked for.
-func askedOf(in *Intent, k Kind) accounting.Write {
+func askedOf(in *Intent, k Kind) accounting.Act {
 	var sent sentWrite
 	_ = json.Unmarshal(in.Body, &sent) // of our own making
 	size, _ := decimal.NewFromString(sent.Size.String())
-	w := k.Order(in.Symbol, SideOf(sent.Side), size, sent.ReduceOnly)
+	w := k.Order(SideOf(sent.Side), size, sent.ReduceOnly)
 	if w.Kind == accounting.Close {
 		percent := sent.ClosePercent
 		if percent == "" {
@@ -64,8 +64,8 @@ func askedOf(in *Intent, k Kind) accounting.Write {
 }
 
 // Order is what a write asked for that sent an order, or as much of one.
-func (k Kind) Order(symbol string, side accounting.Side, size decimal.Decimal, reduceOnly bool) accounting.Write {
-	w := accounting.Write{Kind: k.Asks, Symbol: symbol, Side: side, Size: size}
+func (k Kind) Order(side accounting.Side, size decimal.Decimal, reduceOnly bool) accounting.Act {
+	w := accounting.Act{Kind: k.Asks, Side: side, Size: size}
 	switch {
 	case w.Kind != 0:
 	case reduceOnly:

@@ -471,28 +471,17 @@ func (d *Driver) decide(w *Write, shown *seenLook, again bool) accounting.Verdic
 // account judges a write by equal looks, by accounting.
 func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdict {
 	now := shown.look
-	asked := *w.asked()
 	at := d.Clock.Now()
-	if !w.Ledger.Without.Times {
-		asked.From = d.Clock.service.TradesFrom(d.Clock.firstUse(w))
-	}
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
 	beside := d.pending.beside(w)
 	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(at)
-	shows := w.books.Known(&w.booked, held || gone)
-	f := accounting.Facts{
-		Write: asked, Sent: shows.Sent, Over: shows.Over,
-		Held:      held,
-		Gone:      gone,
-		Base:      shows.Base,
-		Look:      accounting.Look{State: now.State(w.Intent.Symbol), At: shown.began[0], Equal: len(shown.began)},
-		Own:       shows.Own,
-		Waiting:   shows.Waiting,
-		Exclusive: w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap, // what others did is not known
-		Ended:     shows.Ended,
-		Lag:       w.Ledger.Without.Lag,
-
-		PendingBeside: beside, PendingID: beside,
+	f := w.books.Known(&w.booked, held || gone)
+	f.Symbol, f.Held, f.Gone, f.Lag = w.Intent.Symbol, held, gone, w.Ledger.Without.Lag
+	f.Look = accounting.Look{State: now.State(w.Intent.Symbol), At: shown.began[0], Equal: len(shown.began)}
+	f.Exclusive = w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap // what others did is not known
+	f.PendingBeside, f.PendingID = beside, beside
+	if !w.Ledger.Without.Times {
+		f.From = d.Clock.service.TradesFrom(d.Clock.firstUse(w))
 	}
 	if v, replayed := d.replay(w, &f, shown, again); replayed {
 		return v
@@ -500,7 +489,7 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 	for i := 1; i < len(shown.began) && isBehind(f.Look.At, f.Own, w.Ledger.Without.ReadLag()); i++ {
 		f.Look.At, f.Look.Equal = shown.began[i], len(shown.began)-i // as equal, and not behind
 	}
-	if f.Exclusive && asked.Kind.Acts() && w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
+	if f.Exclusive && f.Asked.Kind.Acts() && w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
 		f.Base = nil
 	}
 	f.Known = idsOf(f.Own, f.Waiting, w.Ledger.FirstUseKnown)

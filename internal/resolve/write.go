@@ -111,7 +111,7 @@ type Write struct {
 	Places [2]pending.Place
 	Ledger ledger.Ledger
 	// Asked is what it asked for, if its call knows; else its bytes say it.
-	Asked accounting.Write
+	Asked accounting.Act
 	Kind  Kind
 	// Left means that an earlier run began it.
 	Left bool
