@@ -81,6 +81,15 @@ func (b *book) journaled(w *Write) *Write {
 	return w
 }
 
+// Enter returns the baseline as well, whether or not a journal takes it.
+func (b *book) Enter(w *Write) (*accounting.Base, Note) {
+	n := b.Books.Enter(w)
+	if w.Note == nil {
+		return w.base, n
+	}
+	return n.Base, n
+}
+
 // enter sends a write, and returns what its journal has of it at first.
 func (b *book) enter(w *Write) (*accounting.Base, Note) {
 	base, n := b.Enter(w)

@@ -16,6 +16,8 @@ type Note struct {
 	// Sent is its place in the order of what the program sent to the account and heard, which
 	// goes on over restarts. 0: it has none, and so no baseline is known to be of before it.
 	Sent int `json:"sent,omitempty"`
+	// Base is the baseline; nil without one.
+	Base *accounting.Base `json:"base,omitempty"`
 	// Settled: it can run no more, and nobody finds out what it did: see [Books.Settle].
 	Settled bool `json:"settled,omitempty"`
 	// Own are writes that the baseline does not show, nor the trail: one that did not run has its id
@@ -35,7 +37,7 @@ type Note struct {
 // Add adds a later note.
 func (n *Note) Add(later Note) {
 	if later.All {
-		*n = Note{Sent: n.Sent, Own: later.Own, Waiting: later.Waiting, NoBaseline: later.NoBaseline, Trail: later.Trail}
+		*n = Note{Sent: n.Sent, Base: n.Base, Own: later.Own, Waiting: later.Waiting, NoBaseline: later.NoBaseline, Trail: later.Trail}
 		return
 	}
 	n.Settled = n.Settled || later.Settled

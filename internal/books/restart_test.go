@@ -82,7 +82,7 @@ func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 			base, own := b.fold(w)
 			again := newBook(t)
 			left := again.order("BTC")
-			again.Restore(Left{left, base, Note{Own: own}})
+			again.Restore(Left{left, Note{Base: base, Own: own}})
 			got := again.Known(left, false)
 			assert.Equal(t, row.base, got.Base != nil)
 			assert.Equal(t, row.own, sizes(got.Own))
@@ -171,7 +171,7 @@ func TestWhatARunLeavesStill(t *testing.T) {
 			b.pass(ledger.Lag)
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
 		}, []string{"acc_1"}},
-		"a write is left": {Earlier{Still: []string{"acc_1"}}, func(b *book) { b.Restore(Left{b.order("BTC"), nil, Note{}}) }, nil},
+		"a write is left": {Earlier{Still: []string{"acc_1"}}, func(b *book) { b.Restore(Left{b.order("BTC"), Note{}}) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := restartedBook(t, row.by)
@@ -298,7 +298,7 @@ func TestARestartGoesOnWithTheOrderOfWrites(t *testing.T) {
 	left := b.order("BTC")
 	left.ID, left.Declared, left.Asked = "left", true, asked
 	trail := &Saved{Trail: accounting.Trail{Base: &accounting.Base{At: 6}, Acts: []accounting.Own{{ID: "left", Act: accounting.Act{Sent: 7}}}}}
-	b.Restore(Left{left, nil, Note{Sent: 7, Trail: trail, Own: []accounting.Own{
+	b.Restore(Left{left, Note{Sent: 7, Trail: trail, Own: []accounting.Own{
 		{ID: "shown", Act: accounting.Act{Kind: accounting.Entry, Sent: 5, Ended: 6, Ran: true}},
 		{ID: "beside", Act: accounting.Act{Kind: accounting.Entry, Sent: 8, Ended: 9, Ran: true}},
 		{Act: accounting.Act{Kind: accounting.Limit, Sent: 10, Ended: 11}},
@@ -334,7 +334,7 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 			}
 			settled, later := of("settled"), of("later")
 			trail := &Saved{Trail: accounting.Trail{Base: &accounting.Base{At: row.at}, Acts: []accounting.Own{{ID: "later", Act: accounting.Act{Sent: 6}}}}}
-			b.Restore(Left{settled, nil, Note{Sent: 5, Settled: true, NoTrail: true}}, Left{later, nil, Note{Sent: 6, Trail: trail}})
+			b.Restore(Left{settled, Note{Sent: 5, Settled: true, NoTrail: true}}, Left{later, Note{Sent: 6, Trail: trail}})
 			_, ok := b.Course(later, true, "ACTIVE")
 			require.True(t, ok)
 			var ids []string

@@ -107,7 +107,6 @@ func (a *account) takeOver(h *Handed, began time.Time) {
 // Left is a write of an earlier run, and what its journal has of it.
 type Left struct {
 	*Write
-	Base *accounting.Base
 	Note Note
 }
 

@@ -15,7 +15,6 @@ import (
 // kept is the journal of a write.
 type kept struct {
 	began bool
-	base  []byte
 	notes [][]byte
 }
 
@@ -30,7 +29,7 @@ func encoded(v any) []byte {
 }
 
 // fold is what the next run reads.
-func (k *kept) fold() (base *accounting.Base, all Note) {
+func (k *kept) fold() (all Note) {
 	for i, text := range k.notes {
 		var n Note
 		if err := json.Unmarshal(text, &n); err != nil {
@@ -42,13 +41,7 @@ func (k *kept) fold() (base *accounting.Base, all Note) {
 		}
 		all.Add(n)
 	}
-	if all.NoBaseline {
-		return nil, all
-	}
-	if err := json.Unmarshal(k.base, &base); err != nil {
-		panic(err)
-	}
-	return base, all
+	return all
 }
 
 // books enters a write, and puts it into its journal; missing: that takes nothing meanwhile.
@@ -59,13 +52,13 @@ func (w *world) books(b *Write, missing bool) *kept {
 			of.note(n)
 		}
 	}
-	base, n := w.Enter(b)
+	n := w.Enter(b)
 	if missing {
 		w.say("%s is in no journal", b.ID)
 		w.broken, w.gap = true, true
 		return of
 	}
-	of.began, of.base = true, encoded(base)
+	of.began = true
 	of.note(n)
 	if _, err := w.Journaled(context.Background(), b, n.NoBaseline); err != nil {
 		panic(err)
@@ -119,7 +112,7 @@ func (w *world) restart() {
 	}
 	var all []Left
 	for _, l := range left {
-		base, note := l.journal.fold()
+		note := l.journal.fold()
 		if l.gap = w.gap; l.gap {
 			note.NoTrail = true
 		}
@@ -128,7 +121,7 @@ func (w *world) restart() {
 		l.Write = &Write{ID: b.ID, Asked: b.Asked, Declared: true, Places: b.Places, Entry: b.Entry, Lists: true, Note: b.Note}
 		b.Note = func(Note) {} // it is dead
 		l.look, l.held = nil, time.Now()
-		all = append(all, Left{l.Write, base, note})
+		all = append(all, Left{l.Write, note})
 		w.found["left"]++
 	}
 	w.Restore(all...)

@@ -90,13 +90,13 @@ func (w *world) settles(l *lost) bool {
 	if l.equal < 2 {
 		return false
 	}
-	s := l.look.shown()
-	s.Begun = l.began[len(l.began)-2]
-	if _, settles := w.GiveUp(l.Write, s); !settles || l.gap {
+	looks, show := l.look.read(), l.look.shows
+	looks.Begun = l.began[len(l.began)-2]
+	if _, settles := w.GiveUp(l.Write, looks, show); !settles || l.gap {
 		return false
 	}
 	l.journal.note(Note{NoBaseline: true, NoTrail: true})
-	settled := w.Settle(l.Write, s)
+	settled := w.Settle(l.Write, looks, show)
 	if settled && w.dice.IntN(8) > 0 { // else it is killed between the two
 		l.journal.note(Note{Settled: true})
 	}
@@ -235,18 +235,19 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				w.Doubt(lost)
 				w.Leave(buy("answered"), after(1, 1))
 				time.Sleep(8 * time.Second)
-				s := w.look().shown()
+				saw := w.look()
+				looks := saw.read()
 				time.Sleep(lag)
-				s.Ended = w.look().ended
-				_, settles := w.GiveUp(lost, s)
+				looks.Ended = w.look().ended
+				_, settles := w.GiveUp(lost, looks, saw.shows)
 				assert.Equal(t, want, settles)
-				assert.Equal(t, want, w.Settle(lost, s))
+				assert.Equal(t, want, w.Settle(lost, looks, saw.shows))
 			})
 		})
 	}
 }
 
-// shown is a look as the driver gives it to the books.
-func (l *look) shown() *Shown {
-	return &Shown{Begun: l.at, Ended: l.ended, Position: l.shows.Position.Size, Rows: l.shows.Rows, Status: l.shows.Status}
+// read is when a look was read.
+func (l *look) read() Read {
+	return Read{Begun: l.at, Ended: l.ended}
 }

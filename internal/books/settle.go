@@ -3,25 +3,14 @@ package books
 import (
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/tradingapi/trading-go/internal/accounting"
 )
 
-// Shown is what equal looks show of a symbol on a declared account, the first of which began,
-// and the last ended, at a moment.
-type Shown struct {
-	Begun, Ended time.Time
-	Position     decimal.Decimal
-	Rows         []accounting.Row // newest first
-	Status       string
-}
-
 // GiveUp notes that nobody can find out about a write, which can run no more: whatever it did,
 // reads that begin from now on show it. first reports whether nobody knew that before, settles
-// whether what equal looks show is a baseline now: no other write may have been on its way then but
+// whether what equal looks show is a baseline now, from the begin of the first to the end of the last: no other write may have been on its way then but
 // those that were given up before.
-func (b *Books) GiveUp(w *Write, s *Shown) (first, settles bool) {
+func (b *Books) GiveUp(w *Write, looks Read, show accounting.State) (first, settles bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if first = w.given.IsZero(); first {
@@ -33,12 +22,12 @@ func (b *Books) GiveUp(w *Write, s *Shown) (first, settles bool) {
 	}
 	a.goOn()
 	of := a.trails.trail(w.Places[0].Symbol).Trail
-	return first, a.settle(w, &of, s)
+	return first, a.settle(w, &of, looks, show)
 }
 
 // Settle begins the trail of a write's symbol anew with what equal looks show, and takes the
 // write out of the books: it stays unknown, and hides nothing. False as for [Books.GiveUp].
-func (b *Books) Settle(w *Write, s *Shown) (settled bool) {
+func (b *Books) Settle(w *Write, looks Read, show accounting.State) (settled bool) {
 	_ = b.noting(nil, w, func(a *account) []note {
 		if !w.in || !a.trailed {
 			settled = !w.in
@@ -46,10 +35,10 @@ func (b *Books) Settle(w *Write, s *Shown) (settled bool) {
 		}
 		a.goOn()
 		of := a.trails.trail(w.Places[0].Symbol)
-		if settled = a.settle(w, &of.Trail, s); !settled {
+		if settled = a.settle(w, &of.Trail, looks, show); !settled {
 			return nil
 		}
-		did := &Did{ShownFrom: s.Begun, Own: accounting.Own{Unsure: true, Heard: s.Begun}}
+		did := &Did{ShownFrom: looks.Begun, Own: accounting.Own{Unsure: true, Heard: looks.Begun}}
 		a.leave(w)
 		a.unclear(w, did)
 		return a.notesOf(w, did.Own, did)
@@ -58,21 +47,21 @@ func (b *Books) Settle(w *Write, s *Shown) (settled bool) {
 }
 
 // settle begins a trail anew with what equal looks show, if nothing can hide what is there.
-func (a *account) settle(w *Write, of *accounting.Trail, s *Shown) bool {
+func (a *account) settle(w *Write, of *accounting.Trail, looks Read, show accounting.State) bool {
 	t := &a.trails
-	if t.lists.IsZero() || !accounting.Open(s.Status) || !t.trades.Known || !t.trades.Newest(s.Rows) {
+	if t.lists.IsZero() || !accounting.Open(show.Status) || !t.trades.Known || !t.trades.Newest(show.Rows) {
 		return false
 	}
 	over := map[string]bool{w.ID: true}
 	for o := range a.open {
 		switch own := of.Find(o.ID); {
 		case o == w, o.Places[0] != w.Places[0], !o.Asked.Kind.Acts(): // what waits may trade, and the trail says so
-		case !o.given.IsZero() && !o.given.After(s.Begun):
+		case !o.given.IsZero() && !o.given.After(looks.Begun):
 			over[o.ID] = true
-		case own == nil || !own.Began.After(s.Ended):
+		case own == nil || !own.Began.After(looks.Ended):
 			return false
 		}
 	}
-	at := accounting.Base{Position: s.Position, Place: t.trades.End(), Status: s.Status, At: t.clock}
-	return of.Settle(at, s.Begun.Add(-a.lag), s.Ended, func(id string) bool { return over[id] })
+	at := accounting.Base{Position: show.Position.Size, Place: t.trades.End(), Status: show.Status, At: t.clock}
+	return of.Settle(at, looks.Begun.Add(-a.lag), looks.Ended, func(id string) bool { return over[id] })
 }

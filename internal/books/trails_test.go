@@ -48,7 +48,7 @@ func TestTrailsAreOfDeclaredAccounts(t *testing.T) {
 
 	done := b.Declare(declared)
 	require.NotNil(t, a.trails.trail("BTC").Find(lost.ID), "what is under way is in the trail from its beginning on")
-	b.Restore(Left{b.order("ETH"), nil, Note{}})
+	b.Restore(Left{b.order("ETH"), Note{}})
 	b.SawTrades(mine, atOnce(b.now), list)
 	assert.Len(t, a.trails.trades.Rows, 30)
 	done()
@@ -61,7 +61,7 @@ func TestTrailsAreOfDeclaredAccounts(t *testing.T) {
 func TestNothingIsKeptOfWhatIsOver(t *testing.T) {
 	b := newBook(t)
 	w := b.order("BTC")
-	b.Restore(Left{w, nil, Note{}})
+	b.Restore(Left{w, Note{}})
 	b.Leave(w, nil)
 	assert.Empty(t, b.of[mine].trails.left)
 }
@@ -122,7 +122,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	again.Declare(declared)
 	left := again.order("BTC")
 	left.ID, left.Declared, left.Asked = "lost", true, asked
-	again.Restore(Left{left, nil, entered})
+	again.Restore(Left{left, entered})
 	for name, w := range map[string]struct {
 		*book
 		*Write
@@ -384,10 +384,10 @@ func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
 		next := restartedBook(t, Earlier{})
 		left := next.order("BTC")
 		left.ID, left.Declared, left.Asked = "lost", true, asked
-		next.Restore(Left{left, nil, n})
+		next.Restore(Left{left, n})
 		without := next.order("ETH")
 		without.ID, without.Declared, without.Asked = "without", true, asked
-		next.Restore(Left{without, nil, Note{}})
+		next.Restore(Left{without, Note{}})
 		_, ok := next.Course(left, true, "ACTIVE")
 		require.True(t, ok)
 		_, ok = next.Course(without, true, "ACTIVE")

@@ -80,7 +80,7 @@ func (w *Write) from() int {
 // Enter adds a write that is about to be sent. It returns what the journal has to keep of
 // it: the baseline, what other writes did since, and whether others are under way beside
 // it.
-func (b *Books) Enter(w *Write) (*accounting.Base, Note) {
+func (b *Books) Enter(w *Write) Note {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
@@ -95,15 +95,15 @@ func (b *Books) Enter(w *Write) (*accounting.Base, Note) {
 	a.enter(w)
 	a.enterTrail(w)
 	if w.Note == nil {
-		return w.base, Note{}
+		return Note{}
 	}
 	k := a.evidence(w)
 	if len(k.Own)+len(k.Waiting) > maxJournaled {
 		k = accounting.Facts{}
 	}
-	n := Note{Sent: w.sent, Own: k.Own, Waiting: k.Waiting, NoBaseline: w.company, NoTrail: w.company, Trail: a.saved(w)}
+	n := Note{Sent: w.sent, Base: k.Base, Own: k.Own, Waiting: k.Waiting, NoBaseline: w.company, NoTrail: w.company, Trail: a.saved(w)}
 	w.based = n.Trail != nil
-	return k.Base, n
+	return n
 }
 
 // maxJournaled bounds the writes that a journal keeps with another. One that has more
@@ -164,7 +164,10 @@ func (b *Books) Restore(all ...Left) {
 
 func (a *account) restore(l *Left) {
 	w := l.Write
-	w.base, w.sent, w.based = l.Base, l.Note.Sent, l.based() > 0
+	w.sent, w.based = l.Note.Sent, l.based() > 0
+	if !l.Note.NoBaseline {
+		w.base = l.Note.Base
+	}
 	w.basis = &basis{own: slices.Clone(l.Note.Own), rows: w.sent, shown: w.sent, waiting: l.Note.Waiting}
 	w.basis.own = slices.DeleteFunc(w.basis.own, func(o accounting.Own) bool {
 		return !o.Ran && (w.base != nil || !o.Unsure) // a refusal, which trails alone take for uncertain

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/journal"
@@ -96,11 +95,10 @@ func (s *store) handOver(ended ledger.Instant, handed map[string]*books.Handed) 
 
 // begin is a write as it was decided.
 type begin struct {
-	Intent Intent           `json:"intent"`
-	Try    Try              `json:"first,omitzero"`
-	Terms  ledger.Terms     `json:"terms"`
-	Base   *accounting.Base `json:"known,omitempty"` // one under an older name reads as none
-	Beside books.Note       `json:"beside,omitzero"`
+	Intent Intent       `json:"intent"`
+	Try    Try          `json:"first,omitzero"`
+	Terms  ledger.Terms `json:"terms"`
+	Beside books.Note   `json:"known,omitzero"` // what is under an older name reads as none
 	// Unnamed and Restores are of a setting of levels.
 	Setting
 	// Sent is when the first send was about to begin: what is not known of it counts as

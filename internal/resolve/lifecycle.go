@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/transport"
@@ -104,11 +103,11 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 	if w.Kind.Levels {
 		return d.registerLevels(ctx, w)
 	}
-	base, beside := w.books.Enter(&w.booked)
+	beside := w.books.Enter(&w.booked)
 	if !live {
 		return nil
 	}
-	began, err := d.begin(ctx, w, base, beside)
+	began, err := d.begin(ctx, w, beside)
 	if !began {
 		return err
 	}
@@ -124,7 +123,7 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
 	d.levels.began(w)
 	d.levels.noteNewer(&d.store, w)
-	began, err := d.begin(ctx, w, nil, books.Note{})
+	began, err := d.begin(ctx, w, books.Note{})
 	if began {
 		d.levels.journaled(&d.store, w)
 	}
@@ -133,13 +132,13 @@ func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
 
 // begin puts a write into the journal, before its first byte. began means that it may be
 // there, whatever the error.
-func (d *Driver) begin(ctx context.Context, w *Write, base *accounting.Base, beside books.Note) (began bool, err error) {
+func (d *Driver) begin(ctx context.Context, w *Write, beside books.Note) (began bool, err error) {
 	now := d.Clock.Now()
 	w.Ledger.Date(now) // by an answer that came since the call began
 	w.Ledger.Since = d.Clock.service.At(w.notBefore())
 	if d.Durable() {
 		err = d.store.before(ctx, w, record{Begin: &begin{
-			Intent: w.Intent, Try: w.Try(), Terms: w.Ledger.Terms, Base: base, Beside: beside,
+			Intent: w.Intent, Try: w.Try(), Terms: w.Ledger.Terms, Beside: beside,
 			Setting: w.setting(), Sent: now,
 		}})
 	}

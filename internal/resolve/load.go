@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/journal"
@@ -64,7 +63,6 @@ func (d *Driver) Load(ctx context.Context) error {
 // leftWrite is a write that an earlier run left, and what its journal says of the account.
 type leftWrite struct {
 	*Write
-	base   *accounting.Base
 	beside books.Note
 }
 
@@ -135,7 +133,6 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	w := &Write{Left: true, gap: gap, registered: true, journaled: true, over: true, handed: closedChannel()}
 	var terms ledger.Terms
 	var facts []ledger.Fact
-	var base *accounting.Base
 	var beside books.Note
 	for i := range records {
 		r := &records[i]
@@ -143,7 +140,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 		case r.Begin != nil:
 			w.Intent, terms = r.Begin.Intent, r.Begin.Terms
 			w.SetKey(r.Begin.Try)
-			base, beside = r.Begin.Base, r.Begin.Beside
+			beside = r.Begin.Beside
 			w.Setting = &r.Begin.Setting
 			facts = append(facts, ledger.Fact{Kind: ledger.SendBegun, At: r.Begin.Sent})
 			w.inquire().reason = "the run before sent it, and noted no answer"
@@ -184,13 +181,10 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	w.Ledger = ledger.Restore(terms, facts, d.pending.clockOf(known).Now())
 	w.asked() // whose side the books take
 	w.books, w.booked, w.settled = known.books, d.bookWrite(w), beside.Settled
-	if beside.NoBaseline {
-		base = nil
-	}
 	for i := range beside.Own {
 		beside.Own[i].Heard = time.Now() // when it ended, the clocks of this process do not know
 	}
-	return leftWrite{w, base, beside}, nil
+	return leftWrite{w, beside}, nil
 }
 
 func closedChannel() chan struct{} {

@@ -50,11 +50,8 @@ func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final
 	if !w.asked().Kind.Acts() || n < 2 || w.settled || !w.Ledger.WasOver(d.Clock.Now()) {
 		return true
 	}
-	l := shown.look
-	s := &books.Shown{
-		Begun: shown.began[n-2], Ended: l.Ended, Position: l.State(w.Intent.Symbol).Position.Size, Rows: l.Rows, Status: l.Status,
-	}
-	first, settles := w.books.GiveUp(&w.booked, s)
+	looks, show := books.Read{Begun: shown.began[n-2], Ended: shown.look.Ended}, shown.look.State(w.Intent.Symbol)
+	first, settles := w.books.GiveUp(&w.booked, looks, show)
 	if first {
 		d.goOnBeside(w) // what waited for it in vain waits no more
 	}
@@ -64,16 +61,16 @@ func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final
 	default:
 		exclusive = false // there may be others, or what is shown is not understood
 	}
-	if !exclusive || !accounting.Open(l.Status) {
+	if !exclusive || !accounting.Open(show.Status) {
 		return true
 	}
-	if !settles || !w.Ledger.WasOver(d.Clock.At(s.Begun)) {
+	if !settles || !w.Ledger.WasOver(d.Clock.At(looks.Begun)) {
 		return false
 	}
 	// A later run must not judge it by a trail that ends here. That it hides nothing stands behind
 	// what those beside it have to know.
 	gone := record{Beside: &books.Note{NoBaseline: true, NoTrail: true}}
-	if d.noteBefore(w, gone) != nil || !w.books.Settle(&w.booked, s) {
+	if d.noteBefore(w, gone) != nil || !w.books.Settle(&w.booked, looks, show) {
 		return false
 	}
 	d.store.later(w, record{Beside: &books.Note{Settled: true}})

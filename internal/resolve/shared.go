@@ -185,7 +185,7 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 		}
 		r.add(w.Write)
 		if w.Kind.Trades {
-			trade[w.books] = append(trade[w.books], books.Left{Write: &w.booked, Base: w.base, Note: w.beside})
+			trade[w.books] = append(trade[w.books], books.Left{Write: &w.booked, Note: w.beside})
 		}
 		if w.Ledger.Done() {
 			continue
