@@ -91,7 +91,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		Host: host{c}, Journal: cfg.journal, BaseURL: c.lease.baseURL, Life: c.life, Baselines: cfg.rateLimits.baselines(),
 		Background: !cfg.recovery.WithoutBackground, WithoutProbe: cfg.defaults.withoutProbe, WithoutBaseline: cfg.recovery.WithoutBaseline,
 		Without:     func() ledger.Without { return c.relies.Of(true) },
-		Kind:        func(operation string) resolve.Kind { return kindOf(endpointOf(Operation(operation))) },
+		Traits:      func(operation string) resolve.Traits { return traitsOf(endpointOf(Operation(operation))) },
 		IsExclusive: func(account string) bool { return c.isExclusive(AccountID(account)) },
 		Others:      c.notExclusive,
 		NewJournal:  log.newJournal, Unwritten: log.notJournaled,

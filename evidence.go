@@ -155,14 +155,14 @@ func bookOf(env Environment, id AccountID) books.Account {
 
 var paperBook = bookOf(EnvSandbox, "")
 
-// kindOf is what the driver has to know of an operation. A write that this version does
+// traitsOf is what the driver has to know of an operation. A write that this version does
 // not know may trade.
-func kindOf(e *endpoint) resolve.Kind {
+func traitsOf(e *endpoint) resolve.Traits {
 	if e == nil {
-		return resolve.Kind{Trades: true}
+		return resolve.Traits{Trades: true}
 	}
 	asks := e.spec.Asks
-	return resolve.Kind{
+	return resolve.Traits{
 		Trades: e.trades, Levels: e.levels, Run: e.pro, Waits: e.pro || asks == spec.AsksLimit,
 		Asks: [...]accounting.Kind{
 			spec.AsksClose: accounting.Close, spec.AsksLimit: accounting.Limit, spec.AsksRun: accounting.Pro,

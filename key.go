@@ -38,8 +38,8 @@ type decision struct {
 // decide gives a write its first key, and finds out whether it was placed before.
 func (d *decisions) decide(ctx context.Context, r *request, order *Order, unnamed resolve.Unnamed) (is decision) {
 	is.outcome = NotApplied
-	w := &resolve.Write{Intent: d.intent(r), Kind: kindOf(r.endpoint)}
-	if w.Kind.Levels {
+	w := &resolve.Write{Intent: d.intent(r), Traits: traitsOf(r.endpoint)}
+	if w.Traits.Levels {
 		w.Setting = &resolve.Setting{Unnamed: unnamed, Restores: string(r.opts.restores)}
 	}
 	terms, try := d.terms(r), 1
@@ -75,7 +75,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	}
 	w.Ledger = ledger.New(terms)
 	if order != nil {
-		w.Asked = w.Kind.Order(sideOf(order.Side), order.Size, order.ReduceOnly)
+		w.Asked = w.Traits.Order(sideOf(order.Side), order.Size, order.ReduceOnly)
 	}
 	is.write = w
 	return is
@@ -180,7 +180,7 @@ func (d *decisions) terms(r *request) ledger.Terms {
 		Entry:         r.entry,
 		Resolves:      r.endpoint.resolves(),
 		Idempotent:    r.changesNothingTwice(),
-		Lasting:       !kindOf(r.endpoint).Waits,
+		Lasting:       !traitsOf(r.endpoint).Waits,
 		Exclusive:     d.isExclusive(r.account),
 		TTL:           r.opts.ttlOf(r.entry),
 		Attempt:       r.opts.attemptTimeout,

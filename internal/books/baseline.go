@@ -10,7 +10,7 @@ import (
 // baseline returns what is known of a symbol before a write; nil unless positions,
 // trades and what waits are all known. Half of it could call an order absent that has
 // run and been closed again. It has only what the write needs.
-func (a *account) baseline(w *Write) *accounting.Base {
+func (a *account) baseline(w *Booked) *accounting.Base {
 	if !a.serves(w) {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (a *account) baseline(w *Write) *accounting.Base {
 }
 
 // serves reports whether what is known is a baseline for a write.
-func (a *account) serves(w *Write) bool {
+func (a *account) serves(w *Booked) bool {
 	if a.posAt.IsZero() || a.rowsAt.IsZero() || w.Lists && a.ordersAt.IsZero() || w.Run && a.finAt.IsZero() {
 		return false
 	}
@@ -76,7 +76,7 @@ const baselineAge = 10 * time.Minute
 // WantsRead reports whether a write reads the account first: no read is younger than ten
 // minutes, or those that there are do not make a baseline of it and another one does.
 // Reads that own writes or those of an earlier run are too near to are not worth the wait.
-func (b *Books) WantsRead(w *Write, now time.Time) bool {
+func (b *Books) WantsRead(w *Booked, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())

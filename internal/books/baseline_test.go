@@ -190,7 +190,7 @@ func TestAListOfFinishedRunsMayLag(t *testing.T) {
 	b := newBook(t)
 	b.SawPositions(mine, atOnce(b.now), nil)
 	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
-	lags := func(w *Write) bool {
+	lags := func(w *Booked) bool {
 		base, _ := b.Enter(w)
 		defer b.Leave(w, nil)
 		require.NotNil(t, base)

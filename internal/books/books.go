@@ -132,7 +132,7 @@ type account struct {
 
 	done   []Did // what own writes did, in the order in which they ended
 	trimAt int   // how many of them are looked through for those that nobody needs
-	open   map[*Write]struct{}
+	open   map[*Booked]struct{}
 	places map[pending.Place]*place
 
 	trailed bool // somebody declares it, or did
@@ -163,7 +163,7 @@ var ever = time.Unix(0, 0)
 func (b *Books) account(id Account) *account {
 	a := b.of[id]
 	if a == nil {
-		a = &account{began: b.began, open: make(map[*Write]struct{}), places: make(map[pending.Place]*place), trimAt: minTrim}
+		a = &account{began: b.began, open: make(map[*Booked]struct{}), places: make(map[pending.Place]*place), trimAt: minTrim}
 		if a.trailed = b.isDeclared(id); a.trailed && (b.earlier.None || slices.Contains(b.earlier.Still, id.ID)) {
 			a.trails.lists = ever
 		}
@@ -199,7 +199,7 @@ func (a *account) held(symbol string) position {
 }
 
 // add notes what a write did.
-func (a *account) add(w *Write, did *Did) {
+func (a *account) add(w *Booked, did *Did) {
 	d := *did
 	d.place, d.waits = w.Places[0], w.waits()
 	a.done = append(a.done, d)

@@ -35,12 +35,12 @@ type book struct {
 	*Books
 	t     *testing.T
 	now   time.Time
-	notes map[*Write][]Note
-	begun map[*Write]*accounting.Base // as journals have them
+	notes map[*Booked][]Note
+	begun map[*Booked]*accounting.Base // as journals have them
 }
 
 func newBook(t *testing.T) *book {
-	return &book{Books: New(origin, Earlier{None: true}, nil), t: t, now: origin, notes: map[*Write][]Note{}, begun: map[*Write]*accounting.Base{}}
+	return &book{Books: New(origin, Earlier{None: true}, nil), t: t, now: origin, notes: map[*Booked][]Note{}, begun: map[*Booked]*accounting.Base{}}
 }
 
 func (b *book) pass(d time.Duration) { b.now = b.now.Add(d) }
@@ -58,31 +58,31 @@ func (b *book) read(held []Held) {
 }
 
 // order returns an order that is not entered yet.
-func (b *book) order(symbol string) *Write {
-	w := &Write{Asked: &accounting.Act{Side: accounting.Long}, Places: &[2]pending.Place{market(symbol)}, Entry: true, Lists: true}
+func (b *book) order(symbol string) *Booked {
+	w := &Booked{Asked: &accounting.Act{Side: accounting.Long}, Places: &[2]pending.Place{market(symbol)}, Entry: true, Lists: true}
 	return w
 }
 
-func (b *book) limit(symbol string) *Write {
+func (b *book) limit(symbol string) *Booked {
 	w := b.order(symbol)
 	w.Places[1] = market("")
 	return w
 }
 
-func (b *book) pro(symbol string) *Write {
+func (b *book) pro(symbol string) *Booked {
 	w := b.limit(symbol)
 	w.Run = true
 	return w
 }
 
 // journaled gives a write a journal.
-func (b *book) journaled(w *Write) *Write {
+func (b *book) journaled(w *Booked) *Booked {
 	w.Note = func(n Note) { b.notes[w] = append(b.notes[w], n) }
 	return w
 }
 
 // Enter returns the baseline as well, whether or not a journal takes it.
-func (b *book) Enter(w *Write) (*accounting.Base, Note) {
+func (b *book) Enter(w *Booked) (*accounting.Base, Note) {
 	n := b.Books.Enter(w)
 	if w.Note == nil {
 		return w.base, n
@@ -91,7 +91,7 @@ func (b *book) Enter(w *Write) (*accounting.Base, Note) {
 }
 
 // enter sends a write, and returns what its journal has of it at first.
-func (b *book) enter(w *Write) (*accounting.Base, Note) {
+func (b *book) enter(w *Booked) (*accounting.Base, Note) {
 	base, n := b.Enter(w)
 	if w.Note != nil {
 		_, _ = b.Journaled(context.Background(), w, n.NoBaseline)
@@ -100,7 +100,7 @@ func (b *book) enter(w *Write) (*accounting.Base, Note) {
 	return base, n
 }
 
-func (b *book) leave(w *Write, did *Did) {
+func (b *book) leave(w *Booked, did *Did) {
 	b.SendEnded(mine, b.now)
 	if did != nil {
 		did.Own.Heard = b.now
@@ -109,7 +109,7 @@ func (b *book) leave(w *Write, did *Did) {
 }
 
 // sends is a write from its beginning to its end.
-func (b *book) sends(w *Write, did *Did) {
+func (b *book) sends(w *Booked, did *Did) {
 	b.enter(w)
 	b.leave(w, did)
 }
@@ -141,27 +141,27 @@ func sizes(own []accounting.Own) (n []int64) {
 
 func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
 	for name, row := range map[string]struct {
-		do       func(b *book, w *Write)
+		do       func(b *book, w *Booked)
 		base     bool
 		own      []int64
 		inRows   bool
 		inStated bool
 	}{
-		"nothing":                               {do: func(b *book, w *Write) { b.enter(w) }, base: true},
-		"one that ended before":                 {do: func(b *book, w *Write) { b.run(opened(1)); b.enter(w) }, base: true, own: []int64{1}},
-		"one whose answer says all":             {do: func(b *book, w *Write) { b.run(after(1, 1)); b.enter(w) }, base: true, own: []int64{1}, inStated: true},
-		"one beside it":                         {do: func(b *book, w *Write) { b.enterBeside(w, "BTC", after(2, 2)) }, base: true, own: []int64{2}},
-		"one in another market":                 {do: func(b *book, w *Write) { b.enterBeside(w, "ETH", opened(2)) }, base: true},
-		"one that was refused":                  {do: func(b *book, w *Write) { b.enterBeside(w, "BTC", nil) }, base: true},
-		"one of which nobody knows what it did": {do: func(b *book, w *Write) { b.enterBeside(w, "BTC", unclear(b.now)) }, own: []int64{0}},
-		"the same before it":                    {do: func(b *book, w *Write) { b.run(unclear(b.now.Add(time.Second))); b.enter(w) }},
-		"the same, and reads since show it":     {do: func(b *book, w *Write) { b.run(unclear(b.now.Add(-time.Hour))); b.enter(w) }, base: true},
-		"one that reads show since": {do: func(b *book, w *Write) {
+		"nothing":                               {do: func(b *book, w *Booked) { b.enter(w) }, base: true},
+		"one that ended before":                 {do: func(b *book, w *Booked) { b.run(opened(1)); b.enter(w) }, base: true, own: []int64{1}},
+		"one whose answer says all":             {do: func(b *book, w *Booked) { b.run(after(1, 1)); b.enter(w) }, base: true, own: []int64{1}, inStated: true},
+		"one beside it":                         {do: func(b *book, w *Booked) { b.enterBeside(w, "BTC", after(2, 2)) }, base: true, own: []int64{2}},
+		"one in another market":                 {do: func(b *book, w *Booked) { b.enterBeside(w, "ETH", opened(2)) }, base: true},
+		"one that was refused":                  {do: func(b *book, w *Booked) { b.enterBeside(w, "BTC", nil) }, base: true},
+		"one of which nobody knows what it did": {do: func(b *book, w *Booked) { b.enterBeside(w, "BTC", unclear(b.now)) }, own: []int64{0}},
+		"the same before it":                    {do: func(b *book, w *Booked) { b.run(unclear(b.now.Add(time.Second))); b.enter(w) }},
+		"the same, and reads since show it":     {do: func(b *book, w *Booked) { b.run(unclear(b.now.Add(-time.Hour))); b.enter(w) }, base: true},
+		"one that reads show since": {do: func(b *book, w *Booked) {
 			b.run(opened(1))
 			b.read(nil)
 			b.enter(w)
 		}, base: true},
-		"an order that rests, whatever reads show": {do: func(b *book, w *Write) {
+		"an order that rests, whatever reads show": {do: func(b *book, w *Booked) {
 			b.run(resting("ord_1"))
 			b.read(nil)
 			b.enter(w)
@@ -184,7 +184,7 @@ func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
 }
 
 // enterBeside enters a write while an order in a market is under way, which ends then.
-func (b *book) enterBeside(w *Write, symbol string, did *Did) {
+func (b *book) enterBeside(w *Booked, symbol string, did *Did) {
 	other := b.order(symbol)
 	b.enter(other)
 	b.enter(w)
@@ -212,7 +212,7 @@ func TestTheAnswerOfALoneWriteIsThePosition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBook(t)
 			b.read(nil)
-			var others []*Write
+			var others []*Booked
 			for _, symbol := range row.beside {
 				others = append(others, b.order(symbol))
 				b.enter(others[len(others)-1])
@@ -258,7 +258,7 @@ func TestWhatIsDoneIsBounded(t *testing.T) {
 func TestAResetEndsAccounting(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
-	w, other := b.order("BTC"), &Write{Asked: &accounting.Act{}, Places: &[2]pending.Place{{Environment: "live", Account: "acc_2", Symbol: "BTC"}}}
+	w, other := b.order("BTC"), &Booked{Asked: &accounting.Act{}, Places: &[2]pending.Place{{Environment: "live", Account: "acc_2", Symbol: "BTC"}}}
 	b.Enter(w)
 	b.Enter(other)
 	b.Reset(mine)
@@ -324,7 +324,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 			for range 2 {
 				read(100, one, at.before)
 			}
-			w := &Write{Asked: &accounting.Act{}, Places: &[2]pending.Place{marketOf(at.account, "BTC")}}
+			w := &Booked{Asked: &accounting.Act{}, Places: &[2]pending.Place{marketOf(at.account, "BTC")}}
 			b.Enter(w)
 			for range at.reads {
 				read(at.balance, at.held, at.after)
@@ -335,7 +335,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 	b := newBook(t)
 	b.SawPaper(paper, b.now, "", decimal.NewFromInt(100))
 	b.Reset(paper)
-	w := &Write{Asked: &accounting.Act{}, Places: &[2]pending.Place{marketOf(paper, "BTC")}}
+	w := &Booked{Asked: &accounting.Act{}, Places: &[2]pending.Place{marketOf(paper, "BTC")}}
 	b.Enter(w)
 	for range 3 {
 		b.pass(ledger.Lag)

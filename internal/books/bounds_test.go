@@ -251,14 +251,14 @@ func TestWritesInDoubtAreTold(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
 	first, second := b.journaled(b.limit("BTC")), b.journaled(b.limit("BTC"))
-	for _, w := range []*Write{first, second} {
+	for _, w := range []*Booked{first, second} {
 		b.enter(w)
 		b.Doubt(w)
 		b.notes[w] = nil
 	}
 	w := b.limit("BTC")
 	b.sends(w, opened(1))
-	for _, w := range []*Write{first, second} {
+	for _, w := range []*Booked{first, second} {
 		require.Len(t, b.notes[w], 1)
 		assert.Len(t, b.notes[w][0].Own, 1)
 	}
@@ -317,7 +317,7 @@ func TestEdge15_ARecordHasWhatTheWriteNeeds(t *testing.T) {
 	b.SawOrders(mine, atOnce(b.now), []accounting.Waiting{{ID: "ord_1"}}, []accounting.Waiting{{ID: "run_1"}})
 	b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_0"}})
 	for _, row := range []struct {
-		w                *Write
+		w                *Booked
 		orders, run, all []string
 	}{
 		{w: b.order("BTC")},

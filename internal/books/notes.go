@@ -47,7 +47,7 @@ func (n *Note) Add(later Note) {
 
 // note is a note for the journal of a write.
 type note struct {
-	of *Write
+	of *Booked
 	Note
 }
 
@@ -60,7 +60,7 @@ var errNotesHang = fmt.Errorf("a journal has taken notes for longer than %s", no
 // noting changes the books, and has journals note it before anybody else ends. It waits for
 // those who do the same until it is done, for noteWaits where done is nil. After that it changes
 // the books all the same, and nothing is noted.
-func (b *Books) noting(done <-chan struct{}, w *Write, change func(*account) []note) error {
+func (b *Books) noting(done <-chan struct{}, w *Booked, change func(*account) []note) error {
 	if w.Note != nil {
 		if !b.takeTurn(done) {
 			b.changing(w, change)
@@ -112,7 +112,7 @@ func (b *Books) endTurn() {
 	}
 }
 
-func (b *Books) changing(w *Write, change func(*account) []note) []note {
+func (b *Books) changing(w *Booked, change func(*account) []note) []note {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
@@ -121,7 +121,7 @@ func (b *Books) changing(w *Write, change func(*account) []note) []note {
 
 // lostTrails adds to notes what the journals of writes in doubt have to know where this run has no
 // baseline of them any more: the next one has none either.
-func (a *account) lostTrails(w *Write, notes []note) []note {
+func (a *account) lostTrails(w *Booked, notes []note) []note {
 	p, of := a.places[w.Places[0]], a.trails.of[w.Places[0].Symbol]
 	if p == nil || of == nil {
 		return notes
@@ -143,7 +143,7 @@ func (a *account) lostTrails(w *Write, notes []note) []note {
 // notesOf are the notes for the journals of those beside a write that has ended. did is nil if it did
 // nothing: only a trail knows of a write before its end, so only a declared account's journals have to
 // know of that, and of a refusal.
-func (a *account) notesOf(w *Write, own accounting.Own, did *Did) (notes []note) {
+func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note) {
 	trailAlone := did == nil || did.refused()
 	if trailAlone && !own.Kind.Acts() {
 		return nil

@@ -64,7 +64,7 @@ func (b *Books) sees(id Account, see func(*account)) (sign string) {
 func (a *account) seekOrders(resting, running []accounting.Waiting) {
 	unknown := func(d *Did) bool { return d.waits && (d.unclear() || d.Own.WaitID == "") }
 	a.ran = a.ran || len(running) > 0
-	if a.ordersAt.IsZero() || a.mayHave(unknown, (*Write).waits) {
+	if a.ordersAt.IsZero() || a.mayHave(unknown, (*Booked).waits) {
 		return
 	}
 	known := map[string]bool{}
@@ -128,12 +128,12 @@ func (a *account) activeIn(symbol string) bool {
 		return in(d.place.Symbol) && (d.Own.Ended > a.rowsShow || d.unclear() || d.Own.Waits())
 	}
 	since := earlier(a.posAt, a.rowsAt).Add(-a.lag)
-	return len(a.trails.known(symbol, since)) > 0 || a.mayHave(did, func(w *Write) bool { return in(w.Places[0].Symbol) || w.waits() })
+	return len(a.trails.known(symbol, since)) > 0 || a.mayHave(did, func(w *Booked) bool { return in(w.Places[0].Symbol) || w.waits() })
 }
 
 // mayHave reports whether a write that has ended did such a thing, or one that is under way
 // may.
-func (a *account) mayHave(did func(*Did) bool, may func(*Write) bool) bool {
+func (a *account) mayHave(did func(*Did) bool, may func(*Booked) bool) bool {
 	for w := range a.open {
 		if may(w) {
 			return true

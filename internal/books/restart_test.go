@@ -17,58 +17,58 @@ import (
 // this one, or less.
 func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 	for name, row := range map[string]struct {
-		do   func(b *book, w *Write)
+		do   func(b *book, w *Booked)
 		base bool
 		own  []int64
 	}{
-		"alone": {func(b *book, w *Write) { b.enterNoted(w) }, true, nil},
-		"one before": {func(b *book, w *Write) {
+		"alone": {func(b *book, w *Booked) { b.enterNoted(w) }, true, nil},
+		"one before": {func(b *book, w *Booked) {
 			b.run(opened(1))
 			b.enterNoted(w)
 		}, true, []int64{1}},
-		"one beside, in doubt afterwards": {func(b *book, w *Write) {
+		"one beside, in doubt afterwards": {func(b *book, w *Booked) {
 			other := b.journaled(b.order("BTC"))
 			b.enterNoted(other)
 			b.enterNoted(w)
 			b.leave(other, opened(2))
 			b.Doubt(w)
 		}, true, []int64{2}},
-		"one beside, in doubt before": {func(b *book, w *Write) {
+		"one beside, in doubt before": {func(b *book, w *Booked) {
 			b.enterNoted(w)
 			b.Doubt(w)
 			b.sendsNoted(opened(2))
 			b.sendsNoted(opened(3))
 		}, true, []int64{2, 3}},
-		"one beside, never in doubt": {func(b *book, w *Write) {
+		"one beside, never in doubt": {func(b *book, w *Booked) {
 			b.enterNoted(w)
 			b.sendsNoted(opened(2))
 		}, false, nil},
-		"one that was refused": {func(b *book, w *Write) {
+		"one that was refused": {func(b *book, w *Booked) {
 			b.enterNoted(w)
 			b.sendsNoted(nil)
 		}, true, nil},
-		"one that has not ended": {func(b *book, w *Write) {
+		"one that has not ended": {func(b *book, w *Booked) {
 			b.enterNoted(b.journaled(b.order("BTC")))
 			b.enterNoted(w)
 		}, false, nil},
-		"one in doubt that has not ended": {func(b *book, w *Write) {
+		"one in doubt that has not ended": {func(b *book, w *Booked) {
 			other := b.journaled(b.order("BTC"))
 			b.enterNoted(other)
 			b.Doubt(other)
 			b.enterNoted(w)
 		}, true, nil},
-		"one that may have done anything": {func(b *book, w *Write) {
+		"one that may have done anything": {func(b *book, w *Booked) {
 			b.enterNoted(w)
 			b.Doubt(w)
 			b.sendsNoted(unclear(b.now))
 		}, false, []int64{0}},
-		"more than a journal takes": {func(b *book, w *Write) {
+		"more than a journal takes": {func(b *book, w *Booked) {
 			for range maxJournaled + 1 {
 				b.run(opened(1))
 			}
 			b.enterNoted(w)
 		}, false, nil},
-		"one that ended while the journal took it": {func(b *book, w *Write) {
+		"one that ended while the journal took it": {func(b *book, w *Booked) {
 			base, n := b.Enter(w)
 			b.sendsNoted(opened(2))
 			b.begin(w, base, n)
@@ -187,7 +187,7 @@ func TestWhatARunLeavesStill(t *testing.T) {
 // What a run hands over is the trails of accounts in which nothing is under way, or in doubt.
 func TestWhatARunHandsOver(t *testing.T) {
 	asked := &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
-	begins := func(b *book) *Write {
+	begins := func(b *book) *Booked {
 		w := b.order("BTC")
 		w.ID, w.Declared, w.Asked = "w_1", true, asked
 		b.enter(w)
@@ -255,7 +255,7 @@ func TestWhatIsHandedOverMayLackAnOrder(t *testing.T) {
 }
 
 // enterNoted is enter, with a journal that takes what it is given.
-func (b *book) enterNoted(w *Write) {
+func (b *book) enterNoted(w *Booked) {
 	base, n := b.Enter(w)
 	b.begin(w, base, n)
 }
@@ -267,7 +267,7 @@ func (b *book) sendsNoted(did *Did) {
 	b.leave(w, did)
 }
 
-func (b *book) begin(w *Write, base *accounting.Base, n Note) {
+func (b *book) begin(w *Booked, base *accounting.Base, n Note) {
 	b.begun[w] = base
 	b.notes[w] = append([]Note{n}, b.notes[w]...)
 	_, _ = b.Journaled(context.Background(), w, n.NoBaseline)
@@ -275,7 +275,7 @@ func (b *book) begin(w *Write, base *accounting.Base, n Note) {
 }
 
 // fold reads the journal of a write.
-func (b *book) fold(w *Write) (*accounting.Base, []accounting.Own) {
+func (b *book) fold(w *Booked) (*accounting.Base, []accounting.Own) {
 	var all Note
 	for _, n := range b.notes[w] {
 		all.Add(n)
@@ -327,7 +327,7 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := restartedBook(t, Earlier{})
-			of := func(id string) *Write {
+			of := func(id string) *Booked {
 				w := b.order("BTC")
 				w.ID, w.Declared, w.Asked = id, true, asked
 				return w
@@ -353,13 +353,13 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 // journal says so, once.
 func TestAJournalKnowsThatATrailCountsNoMore(t *testing.T) {
 	for name, row := range map[string]struct {
-		do   func(b *book, w *Write)
+		do   func(b *book, w *Booked)
 		want int
 	}{
-		"nothing happens":              {func(*book, *Write) {}, 0},
-		"another one ends":             {func(b *book, _ *Write) { b.Leave(b.lost("beside"), after(1, 1)) }, 0},
-		"nothing explains the account": {func(b *book, w *Write) { b.Lost(w); b.Lost(w) }, 1},
-		"another one is unclear":       {func(b *book, _ *Write) { b.Leave(b.lost("beside"), unclear(b.now)) }, 1},
+		"nothing happens":              {func(*book, *Booked) {}, 0},
+		"another one ends":             {func(b *book, _ *Booked) { b.Leave(b.lost("beside"), after(1, 1)) }, 0},
+		"nothing explains the account": {func(b *book, w *Booked) { b.Lost(w); b.Lost(w) }, 1},
+		"another one is unclear":       {func(b *book, _ *Booked) { b.Leave(b.lost("beside"), unclear(b.now)) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := restartedBook(t, Earlier{None: true})

@@ -24,7 +24,7 @@ type Saved struct {
 const overlap = 8
 
 // saved is what the journal of a write needs of its symbol's trail; nil without a baseline.
-func (a *account) saved(w *Write) *Saved {
+func (a *account) saved(w *Booked) *Saved {
 	if !w.Declared || !w.Asked.Kind.Acts() {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (a *account) takeOver(h *Handed, began time.Time) {
 
 // Left is a write of an earlier run, and what its journal has of it.
 type Left struct {
-	*Write
+	*Booked
 	Note Note
 }
 

@@ -45,7 +45,7 @@ func (k *kept) fold() (all Note) {
 }
 
 // books enters a write, and puts it into its journal; missing: that takes nothing meanwhile.
-func (w *world) books(b *Write, missing bool) *kept {
+func (w *world) books(b *Booked, missing bool) *kept {
 	of := &kept{}
 	b.Note = func(n Note) {
 		if !w.broken {
@@ -67,7 +67,7 @@ func (w *world) books(b *Write, missing bool) *kept {
 }
 
 // leaves takes a write out, whose end is in the journal then.
-func (w *world) leaves(b *Write, did *Did) {
+func (w *world) leaves(b *Booked, did *Did) {
 	w.Leave(b, did)
 	w.broken = false
 	w.still = w.Still()
@@ -116,12 +116,12 @@ func (w *world) restart() {
 		if l.gap = w.gap; l.gap {
 			note.NoTrail = true
 		}
-		b := l.Write
+		b := l.Booked
 		l.before = b
-		l.Write = &Write{ID: b.ID, Asked: b.Asked, Declared: true, Places: b.Places, Entry: b.Entry, Lists: true, Note: b.Note}
+		l.Booked = &Booked{ID: b.ID, Asked: b.Asked, Declared: true, Places: b.Places, Entry: b.Entry, Lists: true, Note: b.Note}
 		b.Note = func(Note) {} // it is dead
 		l.look, l.held = nil, time.Now()
-		all = append(all, Left{l.Write, note})
+		all = append(all, Left{l.Booked, note})
 		w.found["left"]++
 	}
 	w.Restore(all...)
@@ -144,7 +144,7 @@ func (w *world) compare(left []*lost, before *Books) {
 	equal := first.shows.Equal(second.shows, btc)
 	for _, l := range left {
 		was, before := judged(w, before, l.before, first, second, equal)
-		is, why := judged(w, w.Books, l.Write, first, second, equal)
+		is, why := judged(w, w.Books, l.Booked, first, second, equal)
 		if l.gap {
 			is = ledger.Unknown // as the driver has it
 		}
@@ -163,7 +163,7 @@ func (w *world) compare(left []*lost, before *Books) {
 }
 
 // judged is a verdict by two looks.
-func judged(w *world, b *Books, of *Write, first, second *look, equal bool) (ledger.Outcome, accounting.Reason) {
+func judged(w *world, b *Books, of *Booked, first, second *look, equal bool) (ledger.Outcome, accounting.Reason) {
 	c, ok := b.Course(of, true, "ACTIVE")
 	if !ok {
 		return ledger.Unknown, accounting.NoBaseline

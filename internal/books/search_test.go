@@ -92,11 +92,11 @@ func (w *world) settles(l *lost) bool {
 	}
 	looks, show := l.look.read(), l.look.shows
 	looks.Begun = l.began[len(l.began)-2]
-	if _, settles := w.GiveUp(l.Write, looks, show); !settles || l.gap {
+	if _, settles := w.GiveUp(l.Booked, looks, show); !settles || l.gap {
 		return false
 	}
 	l.journal.note(Note{NoBaseline: true, NoTrail: true})
-	settled := w.Settle(l.Write, looks, show)
+	settled := w.Settle(l.Booked, looks, show)
 	if settled && w.dice.IntN(8) > 0 { // else it is killed between the two
 		l.journal.note(Note{Settled: true})
 	}
@@ -105,15 +105,15 @@ func (w *world) settles(l *lost) bool {
 
 func (w *world) leaveLost(l *lost, ran bool, from time.Time) {
 	if !ran {
-		w.leaves(l.Write, nil)
+		w.leaves(l.Booked, nil)
 		return
 	}
-	w.leaves(l.Write, &Did{ShownFrom: from, Own: accounting.Own{Act: accounting.Act{Ran: true}, Heard: time.Now()}})
+	w.leaves(l.Booked, &Did{ShownFrom: from, Own: accounting.Own{Act: accounting.Act{Ran: true}, Heard: time.Now()}})
 }
 
 // verdict is what the driver makes of a course.
 func (w *world) verdict(l *lost, again bool) (ledger.Outcome, accounting.Reason) {
-	c, ok := w.Course(l.Write, true, "ACTIVE")
+	c, ok := w.Course(l.Booked, true, "ACTIVE")
 	switch {
 	case l.gap:
 		return ledger.Unknown, accounting.NotExclusive
@@ -129,7 +129,7 @@ func (w *world) verdict(l *lost, again bool) (ledger.Outcome, accounting.Reason)
 		return ledger.Unknown, accounting.LookAgain
 	}
 	if why == accounting.NothingFits {
-		w.Lost(l.Write)
+		w.Lost(l.Booked)
 	}
 	return outcome, why
 }
@@ -163,7 +163,7 @@ func TestABaselineIsOfOneMoment(t *testing.T) {
 					time.Sleep(ledger.Lag + time.Second)
 					w.read(read)
 				}
-				b := &Write{ID: "lost", Places: &[2]pending.Place{market(btc)}, Declared: true, Lists: true}
+				b := &Booked{ID: "lost", Places: &[2]pending.Place{market(btc)}, Declared: true, Lists: true}
 				b.Asked = &accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(50)}
 				w.Enter(b)
 				_, based := w.Course(b, true, "ACTIVE")
@@ -225,8 +225,8 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				w.lags, w.moves = [3]int{}, 1<<30
 				w.LagBehind(lag)
 				w.look()
-				buy := func(id string) *Write {
-					b := &Write{ID: id, Places: &[2]pending.Place{market(btc)}, Entry: true, Declared: true, Lists: true}
+				buy := func(id string) *Booked {
+					b := &Booked{ID: id, Places: &[2]pending.Place{market(btc)}, Entry: true, Declared: true, Lists: true}
 					b.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 					w.Enter(b)
 					return b

@@ -60,7 +60,7 @@ type rests struct {
 
 // lost is a write whose answer is lost, and which can run no more.
 type lost struct {
-	*Write
+	*Booked
 	ran   bool
 	held  time.Time
 	look  *look
@@ -68,7 +68,7 @@ type lost struct {
 	began []time.Time
 
 	journal *kept
-	before  *Write // of the run before
+	before  *Booked // of the run before
 	gap     bool
 }
 
@@ -291,7 +291,7 @@ func (w *world) draw() int {
 // write has the program send an order, a close, or something that waits.
 func (w *world) write(kind int) {
 	w.next++
-	b := &Write{ID: fmt.Sprint("w", w.next), Places: &[2]pending.Place{market(btc)}, Declared: true, Lists: true}
+	b := &Booked{ID: fmt.Sprint("w", w.next), Places: &[2]pending.Place{market(btc)}, Declared: true, Lists: true}
 	size := (1 + w.dice.IntN(10)) * (1 - 2*w.dice.IntN(2))
 	side := accounting.Side(1)
 	if size < 0 {
@@ -347,7 +347,7 @@ func (w *world) write(kind int) {
 	w.wrote = now
 	w.SendEnded(mine, now)
 	if isLost {
-		w.doubt = append(w.doubt, &lost{Write: b, ran: ran, held: now, journal: of})
+		w.doubt = append(w.doubt, &lost{Booked: b, ran: ran, held: now, journal: of})
 		if w.dice.IntN(4) > 0 { // else it may be killed before it knows
 			w.Doubt(b)
 		}

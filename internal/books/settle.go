@@ -10,7 +10,7 @@ import (
 // reads that begin from now on show it. first reports whether nobody knew that before, settles
 // whether what equal looks show is a baseline now, from the begin of the first to the end of the last: no other write may have been on its way then but
 // those that were given up before.
-func (b *Books) GiveUp(w *Write, looks Read, show accounting.State) (first, settles bool) {
+func (b *Books) GiveUp(w *Booked, looks Read, show accounting.State) (first, settles bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if first = w.given.IsZero(); first {
@@ -27,7 +27,7 @@ func (b *Books) GiveUp(w *Write, looks Read, show accounting.State) (first, sett
 
 // Settle begins the trail of a write's symbol anew with what equal looks show, and takes the
 // write out of the books: it stays unknown, and hides nothing. False as for [Books.GiveUp].
-func (b *Books) Settle(w *Write, looks Read, show accounting.State) (settled bool) {
+func (b *Books) Settle(w *Booked, looks Read, show accounting.State) (settled bool) {
 	_ = b.noting(nil, w, func(a *account) []note {
 		if !w.in || !a.trailed {
 			settled = !w.in
@@ -47,7 +47,7 @@ func (b *Books) Settle(w *Write, looks Read, show accounting.State) (settled boo
 }
 
 // settle begins a trail anew with what equal looks show, if nothing can hide what is there.
-func (a *account) settle(w *Write, of *accounting.Trail, looks Read, show accounting.State) bool {
+func (a *account) settle(w *Booked, of *accounting.Trail, looks Read, show accounting.State) bool {
 	t := &a.trails
 	if t.lists.IsZero() || !accounting.Open(show.Status) || !t.trades.Known || !t.trades.Newest(show.Rows) {
 		return false

@@ -51,9 +51,9 @@ func (b *Books) isDeclared(id Account) bool {
 // an account that was always declared.
 func (a *account) beginTrails() {
 	a.trailed = true
-	open := slices.SortedFunc(maps.Keys(a.open), func(v, w *Write) int { return cmp.Compare(v.sent, w.sent) })
+	open := slices.SortedFunc(maps.Keys(a.open), func(v, w *Booked) int { return cmp.Compare(v.sent, w.sent) })
 	for _, w := range open {
-		if !slices.ContainsFunc(a.trails.left, func(l Left) bool { return l.Write == w }) {
+		if !slices.ContainsFunc(a.trails.left, func(l Left) bool { return l.Booked == w }) {
 			a.enterTrail(w)
 		}
 	}
@@ -173,7 +173,7 @@ func (t *trails) drop() {
 }
 
 // enterTrail notes that a write is about to be sent, which has its place then.
-func (a *account) enterTrail(w *Write) {
+func (a *account) enterTrail(w *Booked) {
 	t, symbol := &a.trails, w.Places[0].Symbol
 	if a.trailed {
 		a.goOn()
@@ -198,13 +198,13 @@ func (a *account) enterTrail(w *Write) {
 }
 
 // leaveTrail notes what a write came to.
-func (a *account) leaveTrail(w *Write, ended accounting.Own, did *Did) {
+func (a *account) leaveTrail(w *Booked, ended accounting.Own, did *Did) {
 	t, now := &a.trails, time.Now()
 	if a.trailed {
 		a.goOn()
 		t.trail(w.Places[0].Symbol).last = now
 	} else {
-		t.left = slices.DeleteFunc(t.left, func(l Left) bool { return l.Write == w })
+		t.left = slices.DeleteFunc(t.left, func(l Left) bool { return l.Booked == w })
 	}
 	switch {
 	case !w.Asked.Kind.Acts():
@@ -326,7 +326,7 @@ func (t *trails) waits(o accounting.Waiting) {
 }
 
 // waitedFor notes what became of a write that may have left something that waits.
-func (t *trails) waitedFor(w *Write, did *Did) {
+func (t *trails) waitedFor(w *Booked, did *Did) {
 	if did != nil && did.refused() { // what waits shows whether it did
 		return
 	}
@@ -379,7 +379,7 @@ type Course struct {
 
 // Course returns what has happened in a write's symbol since its baseline; false without
 // one, and of a write that is settled. over means that it can run no more.
-func (b *Books) Course(w *Write, over bool, status string) (c Course, ok bool) {
+func (b *Books) Course(w *Booked, over bool, status string) (c Course, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
@@ -406,7 +406,7 @@ func (c *Course) Open() bool {
 }
 
 // Lost drops the baseline of a symbol: nothing explains what the account shows.
-func (b *Books) Lost(w *Write) {
+func (b *Books) Lost(w *Booked) {
 	_ = b.noting(nil, w, func(a *account) []note {
 		a.trails.trail(w.Places[0].Symbol).Drop()
 		return nil

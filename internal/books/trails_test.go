@@ -77,7 +77,7 @@ func (b *book) look(status string, held ...Held) {
 }
 
 // lost is a buy that has been sent.
-func (b *book) lost(id string) *Write {
+func (b *book) lost(id string) *Booked {
 	w := b.order("BTC")
 	w.ID, w.Declared = id, true
 	w.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
@@ -106,7 +106,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	b.Leave(beside, &Did{Own: accounting.Own{Unsure: true}})
 	b.Leave(b.lost("did not run"), nil)
 
-	judge := func(b *book, w *Write, size int64) (ledger.Outcome, accounting.Reason) {
+	judge := func(b *book, w *Booked, size int64) (ledger.Outcome, accounting.Reason) {
 		c, ok := b.Course(w, true, "ACTIVE")
 		require.True(t, ok)
 		c.To = decimal.NewNullDecimal(decimal.NewFromInt(size))
@@ -125,10 +125,10 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	again.Restore(Left{left, entered})
 	for name, w := range map[string]struct {
 		*book
-		*Write
+		*Booked
 	}{"in process": {b, lost}, "after a restart": {again, left}} {
 		for size, want := range map[int64]ledger.Outcome{0: ledger.NotApplied, 1: ledger.Unknown, 2: ledger.Unknown, 3: ledger.Applied} {
-			got, why := judge(w.book, w.Write, size)
+			got, why := judge(w.book, w.Booked, size)
 			assert.Equal(t, want, got, "%s, %d: %s", name, size, why)
 		}
 	}
@@ -184,7 +184,7 @@ func TestAWriteEndsOnce(t *testing.T) {
 // Where more writes are open than a trail keeps, it begins anew when all have ended.
 func TestATrailThatWasTooLong(t *testing.T) {
 	b, of := declaredBook(t)
-	var all []*Write
+	var all []*Booked
 	for i := range accounting.MostSince + 2 {
 		all = append(all, b.lost("w_"+strconv.Itoa(i)))
 	}
@@ -286,7 +286,7 @@ func TestWhatMayHaveTraded(t *testing.T) {
 	of.lists = origin.Add(time.Second)
 	assert.Len(t, of.waiting("BTC", origin), 4, "and what earlier runs left")
 
-	w := &Write{ID: "w_1", Asked: asked, Places: &[2]pending.Place{market("BTC")}}
+	w := &Booked{ID: "w_1", Asked: asked, Places: &[2]pending.Place{market("BTC")}}
 	for name, row := range map[string]struct {
 		did  *Did
 		want []string

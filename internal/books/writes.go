@@ -11,9 +11,9 @@ import (
 	"github.com/tradingapi/trading-go/internal/pending"
 )
 
-// Write is an own write that can trade, from [Books.Enter] to [Books.Leave]. Its exported
+// Booked is an own write that can trade, from [Books.Enter] to [Books.Leave]. Its exported
 // fields are fixed before.
-type Write struct {
+type Booked struct {
 	ID string
 	// Asked is what it asked for.
 	Asked *accounting.Act
@@ -49,7 +49,7 @@ type basis struct {
 	waiting     []accounting.Waiting
 }
 
-func (w *Write) basedOn() basis {
+func (w *Booked) basedOn() basis {
 	if w.basis == nil {
 		return basis{}
 	}
@@ -57,19 +57,19 @@ func (w *Write) basedOn() basis {
 }
 
 // account is whose it is.
-func (w *Write) account() Account { return Account{w.Places[0].Environment, w.Places[0].Account} }
+func (w *Booked) account() Account { return Account{w.Places[0].Environment, w.Places[0].Account} }
 
 // place is who is open in a market, or among what waits on an account.
 type place struct {
-	plain    int      // writes of whose company the journal knows no details
-	unaware  []*Write // those of them that had no company so far
-	detailed []*Write
+	plain    int       // writes of whose company the journal knows no details
+	unaware  []*Booked // those of them that had no company so far
+	detailed []*Booked
 }
 
-func (w *Write) waits() bool { return w.Places[1] != (pending.Place{}) }
+func (w *Booked) waits() bool { return w.Places[1] != (pending.Place{}) }
 
 // from is the place behind which the write has to know what has ended.
-func (w *Write) from() int {
+func (w *Booked) from() int {
 	if w.base == nil {
 		return w.sent
 	}
@@ -80,7 +80,7 @@ func (w *Write) from() int {
 // Enter adds a write that is about to be sent. It returns what the journal has to keep of
 // it: the baseline, what other writes did since, and whether others are under way beside
 // it.
-func (b *Books) Enter(w *Write) Note {
+func (b *Books) Enter(w *Booked) Note {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
@@ -110,7 +110,7 @@ func (b *Books) Enter(w *Write) Note {
 // since its baseline is kept without.
 const maxJournaled = 64
 
-func (a *account) enter(w *Write) {
+func (a *account) enter(w *Booked) {
 	w.in = true
 	a.open[w] = struct{}{}
 	for p := range a.placesOf(w) {
@@ -125,7 +125,7 @@ func (a *account) enter(w *Write) {
 }
 
 // placesOf yields the places of a write.
-func (a *account) placesOf(w *Write) func(yield func(*place) bool) {
+func (a *account) placesOf(w *Booked) func(yield func(*place) bool) {
 	return func(yield func(*place) bool) {
 		for _, at := range w.Places {
 			if at == (pending.Place{}) {
@@ -163,7 +163,7 @@ func (b *Books) Restore(all ...Left) {
 }
 
 func (a *account) restore(l *Left) {
-	w := l.Write
+	w := l.Booked
 	w.sent, w.based = l.Note.Sent, l.based() > 0
 	if !l.Note.NoBaseline {
 		w.base = l.Note.Base
@@ -189,7 +189,7 @@ func (a *account) restore(l *Left) {
 // sent: that is waited for without the books' lock. The error is that of a context which ends
 // while a journal takes other notes; then there may be such a note, which the journal does not
 // have.
-func (b *Books) Journaled(ctx context.Context, w *Write, company bool) (noted bool, err error) {
+func (b *Books) Journaled(ctx context.Context, w *Booked, company bool) (noted bool, err error) {
 	err = b.noting(ctx.Done(), w, func(*account) []note {
 		w.journaled = true
 		if noted = w.company && !company; noted {
@@ -202,7 +202,7 @@ func (b *Books) Journaled(ctx context.Context, w *Write, company bool) (noted bo
 
 // Doubt notes that a write is in doubt: from now on its journal has to know each write
 // beside it, since it may outlive the process.
-func (b *Books) Doubt(w *Write) {
+func (b *Books) Doubt(w *Booked) {
 	_ = b.noting(nil, w, func(a *account) []note {
 		if w.detailed || !w.in {
 			return nil
@@ -224,7 +224,7 @@ func (b *Books) Doubt(w *Write) {
 
 // Known returns what is known of the account before a write, and of those beside it. over means
 // that it can run no more.
-func (b *Books) Known(w *Write, over bool) accounting.Facts {
+func (b *Books) Known(w *Booked, over bool) accounting.Facts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
@@ -235,13 +235,13 @@ func (b *Books) Known(w *Write, over bool) accounting.Facts {
 }
 
 // isOver gives a write the place at which it had ended.
-func (a *account) isOver(w *Write) {
+func (a *account) isOver(w *Booked) {
 	if w.over == 0 {
 		w.over = a.trails.tick()
 	}
 }
 
-func (a *account) evidence(w *Write) accounting.Facts {
+func (a *account) evidence(w *Booked) accounting.Facts {
 	basis := w.basedOn()
 	k := accounting.Facts{Asked: *w.Asked, Base: w.base, Own: slices.Clone(basis.own), Ended: w.anew}
 	k.Asked.Sent, k.Asked.Ended = w.sent, w.over
@@ -299,7 +299,7 @@ func (b *Books) MarketOf(id Account, run string) string {
 
 // Wants reports whether anybody has to know what a write did: of an order or a close on an account that is
 // not declared, without a read and without a write beside it, nobody has.
-func (b *Books) Wants(w *Write) bool {
+func (b *Books) Wants(w *Booked) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
@@ -332,7 +332,7 @@ func (d *Did) refused() bool { return d.Own.Unsure && !d.unclear() }
 // know what. The journals of the writes beside it know of it when Leave returns, so that
 // its end may be written; but where one takes its notes for too long, which counts as if it
 // had not taken them.
-func (b *Books) Leave(w *Write, did *Did) {
+func (b *Books) Leave(w *Booked, did *Did) {
 	_ = b.noting(nil, w, func(a *account) []note {
 		if !w.in {
 			return nil
@@ -354,7 +354,7 @@ func (b *Books) Leave(w *Write, did *Did) {
 }
 
 // ended is a write that has ended, as everybody has it from then on: its id alone where it did nothing.
-func (w *Write) ended(did *Did) accounting.Own {
+func (w *Booked) ended(did *Did) accounting.Own {
 	if did == nil {
 		return accounting.Own{ID: w.ID}
 	}
@@ -368,7 +368,7 @@ func (w *Write) ended(did *Did) accounting.Own {
 
 // alone reports whether no other write was under way in the market beside a write: then
 // the position in its answer is the one after it.
-func (a *account) alone(w *Write) bool {
+func (a *account) alone(w *Booked) bool {
 	p := a.places[w.Places[0]]
 	if p.plain+len(p.detailed) > 1 {
 		return false
@@ -381,14 +381,14 @@ func (a *account) alone(w *Write) bool {
 	return true
 }
 
-func (a *account) leave(w *Write) {
+func (a *account) leave(w *Booked) {
 	a.leavePlaces(w)
 	w.in = false
 	delete(a.open, w)
 }
 
-func (a *account) leavePlaces(w *Write) {
-	is := func(o *Write) bool { return o == w }
+func (a *account) leavePlaces(w *Booked) {
+	is := func(o *Booked) bool { return o == w }
 	for p := range a.placesOf(w) {
 		if w.detailed {
 			p.detailed = slices.DeleteFunc(p.detailed, is)
@@ -400,7 +400,7 @@ func (a *account) leavePlaces(w *Write) {
 }
 
 // did notes what an answered write did.
-func (a *account) did(w *Write, did *Did, alone bool) {
+func (a *account) did(w *Booked, did *Did, alone bool) {
 	if did.Own.Waits() {
 		a.ran = a.ran || did.Own.Kind != accounting.Limit
 		a.addWaiting(&did.Own)
@@ -437,7 +437,7 @@ func (a *account) addWaiting(own *accounting.Own) {
 
 // unclear notes a write that may have done anything: what was read of its account before
 // it is known no longer.
-func (a *account) unclear(w *Write, did *Did) {
+func (a *account) unclear(w *Booked, did *Did) {
 	a.ran = a.ran || w.Run
 	did.Own.Ended = a.trails.tick() // for who entered since it could run no more, too
 	a.add(w, did)

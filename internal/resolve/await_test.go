@@ -224,7 +224,7 @@ func TestTheFirstEntryAfterARelease(t *testing.T) {
 				began := time.Now()
 				w := newWrite(d, "w_4", order)
 				w.Intent.Symbol = cmp.Or(row.symbol, w.Intent.Symbol)
-				w.Places = w.Kind.places(&w.Intent)
+				w.Places = w.Traits.places(&w.Intent)
 				require.NoError(t, d.AwaitBaseline(t.Context(), w))
 				assert.Equal(t, row.want, time.Since(began))
 				if row.want > 0 {

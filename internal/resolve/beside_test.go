@@ -16,15 +16,15 @@ import (
 // One of two Pro orders is acknowledged while the other is judged. The run that shows is
 // either one's: it is pending beside it, or nobody knows what it left.
 func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
-	pro := Kind{Trades: true, Waits: true, Run: true, Asks: accounting.Pro}
+	pro := Traits{Trades: true, Waits: true, Run: true, Asks: accounting.Pro}
 	meanwhile := func() {}
 	d := New(Config{
 		Host: &service{}, BaseURL: "here", Life: NewLife(),
-		Kind:        func(string) Kind { return pro },
+		Traits:      func(string) Traits { return pro },
 		IsExclusive: func(string) bool { meanwhile(); return true },
 	})
 	begin := func(symbol string) *Write {
-		w := &Write{Kind: pro, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
+		w := &Write{Traits: pro, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
 		w.Intent = Intent{ID: "w_" + symbol, Operation: "POST /orders/twap", Environment: "live", Account: "acc_1", Symbol: symbol, Body: []byte(`{"side":"long","size":1}`)}
 		d.Own(w, "")
 		w.booked, w.registered = d.bookWrite(w), true

@@ -13,12 +13,12 @@ import (
 // of the writes beside it, and for who asks about it again.
 
 // bookWrite is a write as the books see it.
-func (d *Driver) bookWrite(w *Write) books.Write {
+func (d *Driver) bookWrite(w *Write) books.Booked {
 	live := w.Ledger.Keyed
-	b := books.Write{
+	b := books.Booked{
 		ID: w.Intent.ID, Asked: w.asked(), Declared: d.Exclusive(w.Intent.Account),
 		Places: &w.Places, Entry: w.Intent.Entry,
-		Lists: live, Run: live && w.Kind.Run,
+		Lists: live, Run: live && w.Traits.Run,
 	}
 	if live && d.Durable() {
 		b.Note = func(n books.Note) { d.store.write(w, record{Beside: &n}) }
@@ -29,7 +29,7 @@ func (d *Driver) bookWrite(w *Write) books.Write {
 // inDoubt notes that a write is in doubt.
 func (d *Driver) inDoubt(w *Write) {
 	d.pending.doubt(w)
-	if w.Kind.Trades {
+	if w.Traits.Trades {
 		w.books.Doubt(&w.booked)
 	}
 }
@@ -37,17 +37,17 @@ func (d *Driver) inDoubt(w *Write) {
 // leaveBooks takes a write out of the open ones. What it did is noted with those beside it
 // before its end is written: a crash between the two must leave it open.
 func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
-	if w.Kind.Trades {
+	if w.Traits.Trades {
 		w.books.Leave(&w.booked, d.didOf(w, f, last))
 	}
-	if w.Kind.Levels {
+	if w.Traits.Levels {
 		d.levels.noteEnd(&d.store, w, f.Outcome)
 	}
 	d.store.logged(w, d.store.end(context.Background(), w, &f))
-	if w.Kind.Levels {
+	if w.Traits.Levels {
 		d.levels.ended(w, f.Outcome)
 	}
-	if w.Kind.Waits && f.Outcome != ledger.NotApplied {
+	if w.Traits.Waits && f.Outcome != ledger.NotApplied {
 		d.waiting.left(w, time.Now())
 	}
 	d.pending.remove(w)

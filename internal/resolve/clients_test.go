@@ -108,13 +108,13 @@ func TestPlaces(t *testing.T) {
 		twap:   {place("BTC"), place("")},
 		levels: {ofLevels},
 	} {
-		assert.Equal(t, want, kindOf(operation).places(in), operation)
+		assert.Equal(t, want, traitsOf(operation).places(in), operation)
 	}
-	edit := Kind{Asks: accounting.EditRun}
+	edit := Traits{Asks: accounting.EditRun}
 	assert.Equal(t, [2]pending.Place{place("BTC"), place("")}, edit.places(in))
 	nowhere := &Intent{Environment: "live", Account: "acc_1"}
 	assert.Equal(t, [2]pending.Place{place(pending.AnyMarket), place("")}, edit.places(nowhere), "an edit names no market")
-	assert.Equal(t, [2]pending.Place{place("")}, kindOf(order).places(nowhere))
+	assert.Equal(t, [2]pending.Place{place("")}, traitsOf(order).places(nowhere))
 }
 
 // Two programs with journals of their own have taken one named decision: each hears the

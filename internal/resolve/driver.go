@@ -67,7 +67,7 @@ type Config struct {
 	Baselines int
 	// Kind says what is known of an operation, IsExclusive whether nobody else trades an
 	// account.
-	Kind        func(operation string) Kind
+	Traits      func(operation string) Traits
 	IsExclusive func(account string) bool
 	// Others is called with the first sign that somebody else trades such an account.
 	Others func(account, sign string)

@@ -34,7 +34,7 @@ func TestWhatAWriteAskedFor(t *testing.T) {
 		{exit, `{"pct":50.5}`, accounting.Act{Kind: accounting.Close, Percent: half}},
 		{exit, `{}`, accounting.Act{Kind: accounting.Close}},
 	} {
-		w := Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.body)}, Kind: kindOf(row.operation)}
+		w := Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.body)}, Traits: traitsOf(row.operation)}
 		asJSON(t, row.want, *w.asked(), row.operation+" "+row.body)
 		w.Intent.Body = nil
 		asJSON(t, row.want, *w.asked(), "it is read once")
@@ -94,7 +94,7 @@ func TestWhatASuccessDid(t *testing.T) {
 		{name: "runs, and not said which", operation: twap, sent: `{"side":"long","size":2}`, body: `{}`, want: effect{waits: true, size: "2"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			w := &Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.sent)}, Kind: kindOf(row.operation)}
+			w := &Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.sent)}, Traits: traitsOf(row.operation)}
 			w.Ledger.Keyed = row.operation != paper
 			now := time.Now()
 			did, clear := effectOf(w, &Answer{Body: []byte(row.body), Received: now})
@@ -119,7 +119,7 @@ func TestWhatASuccessDid(t *testing.T) {
 			assert.Equal(t, w.asked().Kind, own.Kind)
 		})
 	}
-	w := &Write{Intent: Intent{Body: []byte(`{"runId":"run_1"}`)}, Kind: Kind{Trades: true, Run: true, Asks: accounting.EditRun}}
+	w := &Write{Intent: Intent{Body: []byte(`{"runId":"run_1"}`)}, Traits: Traits{Trades: true, Run: true, Asks: accounting.EditRun}}
 	did, clear := effectOf(w, &Answer{Body: []byte(`{"success":true,"runId":"run_1"}`)})
 	assert.True(t, clear)
 	assert.False(t, did.Own.Left("").Size.Valid, "an edit has no bound")

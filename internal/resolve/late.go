@@ -151,7 +151,7 @@ func (d *Driver) hearAfter(w *Write, a *Late) {
 		if a.Answer.Replayed {
 			w.by = ByReplay
 		}
-		if w.Kind.Levels { // a newer setting may have to be sent again
+		if w.Traits.Levels { // a newer setting may have to be sent again
 			worker.schedule.goOn(w)
 			return
 		}

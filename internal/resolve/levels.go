@@ -248,7 +248,7 @@ func decideLevels(w *Write, now *Look, gone bool) accounting.Verdict {
 // is not the last. Levels that no setting sent are somebody else's, and stay. It returns
 // when to look again, or false when there is nothing more to do.
 func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(ledger.Class, error)) (again time.Time, more bool) {
-	if !w.Kind.Levels {
+	if !w.Traits.Levels {
 		return time.Time{}, false
 	}
 	_, _, newest, open := v.wanted(w, w.Ledger.Outcome(), Levels{})
@@ -381,7 +381,7 @@ func (w *Write) keepNewer(r *record) {
 
 // left notes a setting of levels that was left, and those begun after it.
 func (v *settings) left(w *Write) {
-	if !w.Kind.Levels {
+	if !w.Traits.Levels {
 		return
 	}
 	v.mu.Lock()

@@ -77,7 +77,7 @@ func (d *Driver) before(ctx, caller context.Context, w *Write, sent bool) error 
 
 // Missing notes why the journal does not have an exit, or a send of one.
 func (d *Driver) Missing(w *Write, why error) {
-	if w.Kind.Trades { // no verdict on another write needs levels
+	if w.Traits.Trades { // no verdict on another write needs levels
 		why = d.store.noteGap(why)
 	}
 	w.Unjournaled = why
@@ -97,10 +97,10 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 		return fmt.Errorf("trading: write %s is registered already", w.Intent.ID)
 	}
 	w.registered = true
-	if w.Kind.Trades {
+	if w.Traits.Trades {
 		d.trades(&w.Intent)
 	}
-	if w.Kind.Levels {
+	if w.Traits.Levels {
 		return d.registerLevels(ctx, w)
 	}
 	beside := w.books.Enter(&w.booked)
@@ -260,4 +260,4 @@ func (d *Driver) LetGo(w *Write) {
 
 // MayLeave reports whether no newer setting of levels has left that may stand. From then on
 // w has left.
-func (d *Driver) MayLeave(w *Write) bool { return !w.Kind.Levels || d.levels.mayLeave(w) }
+func (d *Driver) MayLeave(w *Write) bool { return !w.Traits.Levels || d.levels.mayLeave(w) }

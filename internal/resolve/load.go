@@ -50,7 +50,7 @@ func (d *Driver) Load(ctx context.Context) error {
 	}
 	r.loaded(d, left, gap)
 	for _, w := range left {
-		if w.Kind.Trades {
+		if w.Traits.Trades {
 			d.trades(&w.Intent)
 		}
 	}
@@ -174,8 +174,8 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe
 	terms.Without = terms.Without.And(d.without())
 	terms.SendsMissing = gap && !w.Intent.Entry
-	w.Kind = d.cfg.Kind(w.Intent.Operation)
-	w.Intent.ID, w.Name, w.Places = h.Intent, h.Name, w.Kind.places(&w.Intent)
+	w.Traits = d.cfg.Traits(w.Intent.Operation)
+	w.Intent.ID, w.Name, w.Places = h.Intent, h.Name, w.Traits.places(&w.Intent)
 	w.keyInStore = w.Try().Key
 	known := d.pending.viewOf(w.Intent.BaseURL, false, func() *last { return nil })
 	w.Ledger = ledger.Restore(terms, facts, d.pending.clockOf(known).Now())

@@ -69,7 +69,7 @@ func TestAJournalThatCannotBeRead(t *testing.T) {
 		_, err = d.PendingOn(t.Context(), "live", "acc_1")
 		require.ErrorIs(t, err, errDisk)
 		require.ErrorIs(t, d.Acknowledge(t.Context(), "w_1", ledger.Applied, ""), errDisk)
-		_, err = d.DoubtedIn(t.Context(), kindOf(order).places(&Intent{})[0])
+		_, err = d.DoubtedIn(t.Context(), traitsOf(order).places(&Intent{})[0])
 		require.ErrorIs(t, err, errDisk)
 
 		k.noRead = nil

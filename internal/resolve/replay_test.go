@@ -28,7 +28,7 @@ func newReplays(t *testing.T) *replays {
 	t.Helper()
 	d := New(Config{
 		Host: &service{}, BaseURL: "here", Life: NewLife(),
-		Kind:        func(string) Kind { return Kind{Trades: true} },
+		Traits:      func(string) Traits { return Traits{Trades: true} },
 		IsExclusive: func(string) bool { return true },
 	})
 	r := &replays{T: t, Driver: d, account: books.Account{Environment: "live", ID: "acc_1"}, at: time.Now().Add(time.Minute)}
@@ -49,7 +49,7 @@ func newReplays(t *testing.T) *replays {
 func (r *replays) buy(id string) *Write { return r.write(id, `{"side":"long","size":1}`) }
 
 func (r *replays) write(id, body string) *Write {
-	w := &Write{Kind: Kind{Trades: true}, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
+	w := &Write{Traits: Traits{Trades: true}, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
 	w.Intent = Intent{ID: id, Operation: order, Environment: "live", Account: "acc_1", Symbol: "BTC", Body: []byte(body)}
 	r.Own(w, "")
 	w.booked, w.registered = r.bookWrite(w), true

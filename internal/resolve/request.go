@@ -42,13 +42,13 @@ type sentWrite struct {
 // asked is what it asked for, as accounting sees it.
 func (w *Write) asked() *accounting.Act {
 	if w.Asked.Kind == 0 {
-		w.Asked = askedOf(&w.Intent, w.Kind)
+		w.Asked = askedOf(&w.Intent, w.Traits)
 	}
 	return &w.Asked
 }
 
 // askedOf reads what a write asked for.
-func askedOf(in *Intent, k Kind) accounting.Act {
+func askedOf(in *Intent, k Traits) accounting.Act {
 	var sent sentWrite
 	_ = json.Unmarshal(in.Body, &sent) // of our own making
 	size, _ := decimal.NewFromString(sent.Size.String())
@@ -64,7 +64,7 @@ func askedOf(in *Intent, k Kind) accounting.Act {
 }
 
 // Order is what a write asked for that sent an order, or as much of one.
-func (k Kind) Order(side accounting.Side, size decimal.Decimal, reduceOnly bool) accounting.Act {
+func (k Traits) Order(side accounting.Side, size decimal.Decimal, reduceOnly bool) accounting.Act {
 	w := accounting.Act{Kind: k.Asks, Side: side, Size: size}
 	switch {
 	case w.Kind != 0:

@@ -27,18 +27,18 @@ const (
 	paper  = "POST /sandbox/orders"
 )
 
-func kindOf(operation string) Kind {
+func traitsOf(operation string) Traits {
 	switch operation {
 	case limit:
-		return Kind{Trades: true, Waits: true, Asks: accounting.Limit}
+		return Traits{Trades: true, Waits: true, Asks: accounting.Limit}
 	case twap:
-		return Kind{Trades: true, Waits: true, Run: true, Asks: accounting.Pro}
+		return Traits{Trades: true, Waits: true, Run: true, Asks: accounting.Pro}
 	case exit:
-		return Kind{Trades: true, Asks: accounting.Close}
+		return Traits{Trades: true, Asks: accounting.Close}
 	case levels:
-		return Kind{Levels: true}
+		return Traits{Levels: true}
 	default:
-		return Kind{Trades: true}
+		return Traits{Trades: true}
 	}
 }
 
@@ -230,7 +230,7 @@ func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 	life := NewLife()
 	c := Config{
 		Host: s, BaseURL: "here", Life: life, Background: true, Baselines: 100,
-		Kind: kindOf, IsExclusive: func(string) bool { return true }, WithoutBaseline: true,
+		Traits: traitsOf, IsExclusive: func(string) bool { return true }, WithoutBaseline: true,
 		Others: func(string, string) {}, NewJournal: func() {}, Unwritten: func(_ *Intent, err error) { t.Errorf("not written: %v", err) },
 	}
 	for _, change := range change {
@@ -286,13 +286,13 @@ func replayed(a ledger.Answer) ledger.Answer {
 func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
 	live, entry := operation != paper, operation != exit && operation != levels
 	w := &Write{
-		Kind: kindOf(operation),
+		Traits: traitsOf(operation),
 		Intent: Intent{
 			ID: id, BaseURL: d.cfg.BaseURL, Operation: operation, Environment: "live", Account: "acc_1", Symbol: "BTC",
 			Body: []byte(`{"symbol":"BTC","side":"long","size":1}`), Entry: entry, Decided: time.Now(), SendTTL: time.Minute,
 		},
 		Ledger: ledger.Ledger{Terms: ledger.Terms{
-			Keyed: live, Entry: entry, Resolves: true, Lasting: !kindOf(operation).Waits, Exclusive: true, TTL: time.Minute, FirstUseKnown: true,
+			Keyed: live, Entry: entry, Resolves: true, Lasting: !traitsOf(operation).Waits, Exclusive: true, TTL: time.Minute, FirstUseKnown: true,
 			Decided: d.Clock.Now(), Retry: ledger.Bounds{Attempts: 4, PriceAttempts: 4, MinWait: 100 * time.Millisecond, MaxWait: time.Second},
 		}},
 	}

@@ -184,8 +184,8 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 			w.beside.NoTrail = true
 		}
 		r.add(w.Write)
-		if w.Kind.Trades {
-			trade[w.books] = append(trade[w.books], books.Left{Write: &w.booked, Note: w.beside})
+		if w.Traits.Trades {
+			trade[w.books] = append(trade[w.books], books.Left{Booked: &w.booked, Note: w.beside})
 		}
 		if w.Ledger.Done() {
 			continue

@@ -456,7 +456,7 @@ const (
 // decide judges a write by equal looks. again means that there was another before.
 func (d *Driver) decide(w *Write, shown *seenLook, again bool) accounting.Verdict {
 	switch {
-	case w.Kind.Levels:
+	case w.Traits.Levels:
 		return decideLevels(w, shown.look, w.Ledger.IsGone(d.Clock.Now()))
 	case w.Ledger.Without.Accounting:
 		return accounting.Verdict{Reason: noAccounting}

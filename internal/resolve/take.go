@@ -15,7 +15,7 @@ import (
 // caller's own id of it.
 func (d *Driver) Own(w *Write, name string) {
 	w.worker, w.books = d, d.Books
-	w.Name, w.Places = name, w.Kind.places(&w.Intent)
+	w.Name, w.Places = name, w.Traits.places(&w.Intent)
 	if name != "" {
 		w.handed = make(chan struct{})
 	}

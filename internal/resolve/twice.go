@@ -11,7 +11,7 @@ import (
 // AsksTwice reports whether nothing is known that a second execution of a write would meet beside what the
 // first has: a close also closes what an own entry, a resting order or a run has filled between the two.
 func (d *Driver) AsksTwice(w *Write) bool {
-	return !w.Kind.Trades || !d.pending.entryBeside(w) && !d.waiting.in(w.Places[0])
+	return !w.Traits.Trades || !d.pending.entryBeside(w) && !d.waiting.in(w.Places[0])
 }
 
 // SawWaiting notes in which markets of an account something rests or runs, by a read of all of it: each by

@@ -41,8 +41,8 @@ func (in *Intent) account() books.Account {
 	return books.Account{Environment: in.Environment, ID: in.Account}
 }
 
-// Kind is what the client knows of an operation that writes.
-type Kind struct {
+// Traits are what the client knows of an operation that writes.
+type Traits struct {
 	// Trades means that it can trade.
 	Trades bool
 	// Levels means that it sets the levels of a live position.
@@ -55,7 +55,7 @@ type Kind struct {
 }
 
 // places are the parts of the account in which a write can show.
-func (k Kind) places(in *Intent) [2]pending.Place {
+func (k Traits) places(in *Intent) [2]pending.Place {
 	if k.Levels { // levels are beside each other only
 		return [2]pending.Place{{Environment: in.Environment + " levels", Account: in.Account, Symbol: in.Symbol}}
 	}
@@ -111,8 +111,8 @@ type Write struct {
 	Places [2]pending.Place
 	Ledger ledger.Ledger
 	// Asked is what it asked for, if its call knows; else its bytes say it.
-	Asked accounting.Act
-	Kind  Kind
+	Asked  accounting.Act
+	Traits Traits
 	// Left means that an earlier run began it.
 	Left bool
 	// Unjournaled is why the journal does not have it.
@@ -132,9 +132,9 @@ type Write struct {
 
 	worker  *Driver // who works on it; nil if nobody does
 	books   *books.Books
-	booked  books.Write // the write as they see it
-	inquiry *inquiry    // nil before the first doubt
-	newer   *newer      // of a setting of levels; nil if none is known to be newer
+	booked  books.Booked // the write as they see it
+	inquiry *inquiry     // nil before the first doubt
+	newer   *newer       // of a setting of levels; nil if none is known to be newer
 
 	open    bool // it is among the open writes; the registry's
 	doubted bool // it is in doubt; the registry's
