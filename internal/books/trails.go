@@ -344,12 +344,14 @@ func (t *trails) sawWaiting(waiting []accounting.Waiting, ended time.Time, all, 
 	if t.lists.IsZero() && all {
 		t.lists = ended
 	}
+	shown := make(map[string]bool, len(waiting))
 	for i := range waiting {
 		t.waits(waiting[i])
+		shown[waiting[i].ID] = true
 	}
 	for i := range t.waited {
 		o := &t.waited[i]
-		if own && o.ID != "" && o.Gone.IsZero() && !slices.ContainsFunc(waiting, func(w accounting.Waiting) bool { return w.ID == o.ID }) {
+		if own && o.ID != "" && o.Gone.IsZero() && !shown[o.ID] {
 			o.Gone = ended
 		}
 	}
