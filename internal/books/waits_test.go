@@ -193,3 +193,18 @@ func TestWhoWaitsForAJournalThatTakesANote(t *testing.T) {
 		assert.Equal(t, map[string]bool{"slow": true, "later": true}, took)
 	})
 }
+
+// Who declares an account later knows what the program has left to wait there before, although nobody had to
+// know then what its orders did.
+func TestWhatWaitsIsKnownToWhoDeclaresLater(t *testing.T) {
+	b := newBook(t)
+	order, limit := b.order("BTC"), b.limit("BTC")
+	b.Enter(order)
+	assert.False(t, b.Wants(order))
+	b.Leave(order, nil)
+	b.Enter(limit)
+	require.True(t, b.Wants(limit))
+	b.Leave(limit, resting("ord_1"))
+	b.Declare(declared)
+	assert.Equal(t, []string{"ord_1"}, IDsOf(b.of[mine].trails.known("BTC", b.now)))
+}
