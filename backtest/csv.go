@@ -72,10 +72,7 @@ func (c CSV) setting(field string) string {
 	return "CSV." + field
 }
 
-const (
-	maxRows = 5_000_000
-	maxLine = 4096
-)
+const maxRows = 5_000_000
 
 // ReadFile reads prices from a file; see [ReadCSV].
 func ReadFile(name string, c CSV) (*Data, error) {

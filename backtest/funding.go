@@ -1,7 +1,6 @@
 package backtest
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -9,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/internal/table"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -47,10 +46,8 @@ func ReadFundingFile(name, symbol string) (*Funding, error) {
 // notional that longs pay shorts at that time: 0.0001 is a hundredth of a percent. Other columns
 // are left out. What is wrong is a [*FeedError].
 func ReadFunding(r io.Reader, name, symbol string) (*Funding, error) {
-	f := &fundingReader{Funding: Funding{name: name, rates: map[string][]tradingsim.FundingRate{}}, symbol: symbol}
-	f.csv = csv.NewReader(&lines{r: r})
-	f.csv.ReuseRecord, f.csv.Comment = true, '#'
-	if err := f.read(); err != nil {
+	f := &fundingReader{Funding: Funding{name: name, rates: map[string][]tradingsim.FundingRate{}}, symbol: symbol, at: map[string]string{}}
+	if err := f.read(r); err != nil {
 		var bad *FeedError
 		if !errors.As(err, &bad) {
 			err = (&reader{CSV: CSV{Name: name}}).explain(err)
@@ -69,30 +66,24 @@ var fundingColumns = map[string][]string{
 
 type fundingReader struct {
 	Funding
-	csv    *csv.Reader
+	*table.Table
 	symbol string
-	fields []string
-	names  []string
-	at     map[string]int // the columns
+	at     map[string]string // the file's names of the columns
 	unit   timeUnit
 }
 
 func (f *fundingReader) wrong(column, wrong, want string) error {
 	e := &FeedError{File: f.name, Wrong: wrong, Want: want}
-	if len(f.fields) > 0 {
-		e.Line, _ = f.csv.FieldPos(0)
-	}
-	if i, ok := f.at[column]; ok {
-		e.Line, e.Column = f.csv.FieldPos(i)
-		e.Name = f.names[i]
+	if f.Table != nil {
+		e.Line, e.Column, e.Name = f.Place(f.at[column])
 	}
 	return e
 }
 
 const wantFunding = `want a heading such as "time,rate" and lines below it`
 
-func (f *fundingReader) read() (err error) {
-	if f.fields, err = f.csv.Read(); errors.Is(err, io.EOF) {
+func (f *fundingReader) read(r io.Reader) (err error) {
+	if f.Table, err = table.Open(r); errors.Is(err, io.EOF) {
 		return f.wrong("", "it is empty", wantFunding)
 	} else if err != nil {
 		return err
@@ -101,8 +92,7 @@ func (f *fundingReader) read() (err error) {
 		return err
 	}
 	for {
-		f.fields, err = f.csv.Read()
-		switch {
+		switch err := f.Next(); {
 		case errors.Is(err, io.EOF):
 			return f.whole()
 		case err != nil:
@@ -115,32 +105,30 @@ func (f *fundingReader) read() (err error) {
 }
 
 func (f *fundingReader) heading() error {
-	f.names, f.at = slices.Clone(f.fields), map[string]int{}
-	for i, field := range f.fields {
-		field = strings.ToLower(strings.TrimPrefix(strings.TrimSpace(field), "\ufeff"))
-		for column, names := range fundingColumns {
-			if !slices.Contains(names, field) {
-				continue
-			}
-			if _, twice := f.at[column]; twice {
+	for _, column := range []string{"time", "rate", "symbol"} {
+		for _, name := range fundingColumns[column] {
+			switch {
+			case !f.Has(name):
+			case f.at[column] != "":
 				return f.wrong(column, "two columns can be the "+column, "want one of them")
+			default:
+				f.at[column] = name
 			}
-			f.at[column] = i
 		}
 	}
 	for _, column := range []string{"time", "rate"} {
-		if _, ok := f.at[column]; !ok {
+		if f.at[column] == "" {
 			return f.wrong("", fmt.Sprintf("there is no column %q", column), wantFunding)
 		}
 	}
-	if _, ok := f.at["symbol"]; !ok && f.symbol == "" {
+	if f.at["symbol"] == "" && f.symbol == "" {
 		return f.wrong("", `there is no column "symbol", and no symbol is given`, "want one of them")
 	}
 	return nil
 }
 
 func (f *fundingReader) line() error {
-	at, unit, wrong, want := readTime(strings.TrimSpace(f.fields[f.at["time"]]), nil)
+	at, unit, wrong, want := readTime(f.Text(f.at["time"]), nil)
 	if wrong != "" {
 		return f.wrong("time", wrong, want)
 	}
@@ -151,12 +139,12 @@ func (f *fundingReader) line() error {
 		return f.wrong("time", fmt.Sprintf("it is in %s, and the times before it in %s", unit, f.unit), "want one unit in the whole file")
 	}
 	symbol := f.symbol
-	if i, ok := f.at["symbol"]; ok {
-		if symbol = strings.TrimSpace(f.fields[i]); symbol == "" || len(symbol) > 40 {
+	if name := f.at["symbol"]; name != "" {
+		if symbol = f.Text(name); symbol == "" || len(symbol) > 40 {
 			return f.wrong("symbol", fmt.Sprintf("%.40q is no market", symbol), "want its symbol")
 		}
 	}
-	text := strings.TrimSpace(f.fields[f.at["rate"]])
+	text := f.Text(f.at["rate"])
 	rate, err := decimal.NewFromString(text)
 	if len(text) > 40 || err != nil || rate.Exponent() < -20 || rate.Exponent() > 0 || rate.Abs().GreaterThan(decimal.New(1, -1)) {
 		return f.wrong("rate", fmt.Sprintf("%.40q is no rate", text), "want a share from -0.1 to 0.1, such as 0.0001 for a hundredth of a percent")
@@ -175,7 +163,7 @@ var percentRate = decimal.New(2, -3)
 
 func (f *fundingReader) whole() error {
 	if len(f.rates) == 0 {
-		return f.wrong("", "there is a heading and no line below it", wantFunding)
+		return &FeedError{File: f.name, Wrong: "there is a heading and no line below it", Want: wantFunding}
 	}
 	for symbol, list := range f.rates {
 		sizes := make([]decimal.Decimal, len(list))
@@ -184,7 +172,6 @@ func (f *fundingReader) whole() error {
 		}
 		slices.SortFunc(sizes, decimal.Decimal.Cmp)
 		if half := sizes[len(sizes)/2]; half.GreaterThan(percentRate) {
-			f.at = nil
 			return &FeedError{File: f.name, Wrong: fmt.Sprintf("half of the rates of %s are %s and more, as in percent", symbol, half), Want: "want shares, such as 0.0001 for a hundredth of a percent"}
 		}
 	}

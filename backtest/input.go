@@ -11,10 +11,12 @@ import (
 	"io"
 	"path"
 	"strings"
+
+	"github.com/tradingapi/trading-go/internal/table"
 )
 
-// table is what rows are read from.
-type table interface {
+// rows is what rows are read from.
+type rows interface {
 	Read() ([]string, error)
 	// FieldPos is the place of a field of the last row.
 	FieldPos(field int) (line, column int)
@@ -28,21 +30,21 @@ var magics = []struct{ begin, is, want string }{
 }
 
 // open finds out what the file is: text, text in gzip or zip, or JSON.
-func open(name string, from io.Reader) (table, error) {
-	buffered := bufio.NewReaderSize(from, maxLine)
+func open(name string, from io.Reader) (rows, error) {
+	buffered := bufio.NewReaderSize(from, table.MaxLine)
 	if begin, _ := buffered.Peek(2); string(begin) == "\x1f\x8b" {
 		unzipped, err := gzip.NewReader(buffered)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", errDamaged, err)
 		}
-		buffered = bufio.NewReaderSize(inflated{unzipped, errDamaged}, maxLine)
+		buffered = bufio.NewReaderSize(inflated{unzipped, errDamaged}, table.MaxLine)
 	}
 	if begin, _ := buffered.Peek(2); string(begin) == "PK" {
 		file, err := unzip(name, buffered)
 		if err != nil {
 			return nil, err
 		}
-		buffered = bufio.NewReaderSize(file, maxLine)
+		buffered = bufio.NewReaderSize(file, table.MaxLine)
 	}
 	for _, m := range magics {
 		if begin, _ := buffered.Peek(len(m.begin)); string(begin) == m.begin {
@@ -52,17 +54,17 @@ func open(name string, from io.Reader) (table, error) {
 	if mark, _ := buffered.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		_, _ = buffered.Discard(3) // a byte order mark
 	}
-	begin, err := buffered.Peek(maxLine)
+	begin, err := buffered.Peek(table.MaxLine)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if text := bytes.TrimSpace(begin); len(text) > 0 && text[0] == '[' {
 		return &jsonRows{r: buffered}, nil
 	}
-	rows := csv.NewReader(&lines{r: buffered})
-	rows.ReuseRecord, rows.FieldsPerRecord, rows.Comment = true, -1, '#'
-	rows.Comma = separator(begin)
-	return rows, nil
+	t := csv.NewReader(table.Lines(buffered))
+	t.ReuseRecord, t.FieldsPerRecord, t.Comment = true, -1, '#'
+	t.Comma = separator(begin)
+	return t, nil
 }
 
 // separator is what the columns of a table are separated by, from how it begins.
@@ -212,8 +214,8 @@ func (j *jsonRows) row() ([]string, error) {
 		switch {
 		case err != nil:
 			return nil, j.bad(err)
-		case len(j.text) > maxLine:
-			return nil, errLongLine
+		case len(j.text) > table.MaxLine:
+			return nil, table.ErrLongLine
 		case strings.IndexByte("[{\"", b) >= 0:
 			return nil, errJSON
 		case b == ']':
@@ -235,37 +237,3 @@ func (j *jsonRows) bad(err error) error {
 
 // FieldPos is the place of the row: all are on one line, mostly.
 func (j *jsonRows) FieldPos(int) (line, column int) { return j.rowL, j.rowC }
-
-// lines refuses what no table of prices has, before it fills the memory.
-type lines struct {
-	r      io.Reader
-	length int   // of the present line
-	err    error // for good
-}
-
-var (
-	errLongLine = errors.New("the line is too long")
-	errZeroByte = errors.New("there is a zero byte")
-)
-
-func (l *lines) Read(p []byte) (int, error) {
-	if l.err != nil {
-		return 0, l.err
-	}
-	n, err := l.r.Read(p)
-	for _, b := range p[:n] {
-		if l.length++; b == '\n' {
-			l.length = 0
-		}
-		switch {
-		case b == 0:
-			l.err = errZeroByte
-		case l.length > maxLine:
-			l.err = errLongLine
-		}
-	}
-	if l.err != nil {
-		return 0, l.err
-	}
-	return n, err
-}

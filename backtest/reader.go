@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/table"
 )
 
 // reader turns a table into series.
 type reader struct {
 	CSV
-	table  table
+	table  rows
 	layout *layout // of an export; one without a format otherwise
 	data   *Data
 	cols   columns
@@ -106,14 +108,14 @@ func (r *reader) explain(err error) error {
 	switch {
 	case errors.As(err, &bad):
 		return bad
-	case errors.Is(err, errZeroByte):
+	case errors.Is(err, table.ErrZeroByte):
 		return &FeedError{File: r.Name, Wrong: "it has a zero byte, as a file in UTF-16 or a compressed one has", Want: "want text in UTF-8, or gzip"}
 	case errors.Is(err, errJSON):
 		return &FeedError{File: r.Name, Wrong: errJSON.Error(), Want: "want [[time, open, high, low, close, volume], …]"}
 	case errors.Is(err, errDamaged), errors.Is(err, errDamagedZip):
 		return &FeedError{File: r.Name, Wrong: err.Error(), Want: "want the whole file"}
-	case errors.Is(err, errLongLine):
-		return &FeedError{File: r.Name, Wrong: fmt.Sprintf("a line is longer than %d bytes", maxLine), Want: "want one line for each time"}
+	case errors.Is(err, table.ErrLongLine):
+		return &FeedError{File: r.Name, Wrong: fmt.Sprintf("a line is longer than %d bytes", table.MaxLine), Want: "want one line for each time"}
 	case errors.As(err, &form):
 		return &FeedError{File: r.Name, Line: form.Line, Column: form.Column, Wrong: form.Err.Error(), Want: `want a quoted field to begin and end with ", or no quotes`}
 	}

@@ -1,24 +1,19 @@
 package tradingsim
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
-	"github.com/tradingapi/trading-go/internal/epoch"
+	"github.com/tradingapi/trading-go/internal/table"
 )
 
-const (
-	maxCSVRows = 5_000_000
-	maxCSVLine = 256
-)
+const maxCSVRows = 5_000_000
 
 // ReadCSV reads a recording of marks: lines "time,price" in order of time. A
 // time is RFC 3339, or a whole Unix time in seconds, milliseconds, microseconds or
@@ -27,92 +22,42 @@ const (
 // writes such a recording. A mark holds until the next line, the last one for good;
 // before the first line the market is unpriced. Errors name the line.
 func ReadCSV(r io.Reader) (Feed, error) {
+	t, err := table.Open(r, "time", "price")
+	if errors.Is(err, io.EOF) {
+		return nil, errNoRow
+	}
+	if err == nil && (len(t.Names()) != 2 || !t.Has("time", "price")) {
+		err = fmt.Errorf("the columns are %q; they must be %q, or the first line is one of them", strings.Join(t.Names(), ","), heading)
+	}
 	var rows recording
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, maxCSVLine), maxCSVLine)
-	number, headed := 0, false
-	for lines.Scan() {
-		number++
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' {
-			continue
+	for err == nil {
+		if err = t.Next(); err != nil {
+			break
 		}
-		if !headed && isHeading(line) && len(rows) == 0 {
-			if !strings.EqualFold(line, heading) {
-				return nil, fmt.Errorf("tradingsim: line %d: the heading is %q; it must be %q, or there must be none", number, line, heading)
-			}
-			headed = true
-			continue
-		}
-		row, err := readRow(line)
-		if err != nil {
-			return nil, fmt.Errorf("tradingsim: line %d: %w", number, err)
+		row := markChange{at: t.Time("time")}
+		if t.Text("price") != "" {
+			row.mark = some(t.Price("price"))
 		}
 		if n := len(rows); n > 0 && !row.at.After(rows[n-1].at) {
-			return nil, fmt.Errorf("tradingsim: line %d: its time is not after the time before it", number)
+			t.Fail("time", "it is not after the time before it")
 		}
 		if len(rows) == maxCSVRows {
-			return nil, fmt.Errorf("tradingsim: line %d: a recording has at most %d rows", number, maxCSVRows)
+			t.Fail("", "a recording has at most %d rows", maxCSVRows)
 		}
-		rows = append(rows, row)
+		rows, err = append(rows, row), t.Err()
 	}
-	if err := lines.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("longer than %d bytes", maxCSVLine)
-		}
-		return nil, fmt.Errorf("tradingsim: line %d: %w", number+1, err)
-	}
-	if len(rows) == 0 {
-		return nil, errors.New("tradingsim: a recording without a row")
+	switch {
+	case !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("tradingsim: %w", err)
+	case len(rows) == 0:
+		return nil, errNoRow
 	}
 	return rows, nil
 }
 
 const heading = "time,price"
 
-// isHeading reports whether a line begins as no time does.
-func isHeading(line string) bool { return (line[0] < '0' || line[0] > '9') && line[0] != '-' }
-
-func readRow(line string) (markChange, error) {
-	when, price, ok := strings.Cut(line, ",")
-	if !ok {
-		return markChange{}, errors.New(`want "time,price"`)
-	}
-	at, err := readTime(strings.TrimSpace(when))
-	if err != nil {
-		return markChange{}, err
-	}
-	price = strings.TrimSpace(price)
-	if price == "" {
-		return markChange{at: at}, nil
-	}
-	d, err := parseNumber(price)
-	if err != nil {
-		return markChange{}, fmt.Errorf("price: %w", err)
-	}
-	if !d.IsPositive() {
-		return markChange{}, fmt.Errorf("price %s is not positive", price)
-	}
-	return markChange{at: at, mark: some(d)}, nil
-}
-
-// lastYear is the last that RFC 3339 can write.
-const lastYear = 9999
-
-func readTime(text string) (time.Time, error) {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		at, _, ok := epoch.Time(n)
-		if !ok || at.Year() > lastYear {
-			return time.Time{}, fmt.Errorf("time %d is in no unit one between 1970 and 2200: it must be RFC 3339 or a Unix time", n)
-		}
-		return at, nil
-	}
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("time %q is neither RFC 3339 nor a Unix time", text)
-	}
-	return at, nil
-}
+var errNoRow = errors.New("tradingsim: a recording without a row")
 
 // recording is rows in order of time.
 type recording []markChange

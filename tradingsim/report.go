@@ -77,15 +77,6 @@ type AccountReport struct {
 	Curve    []Point
 }
 
-// ReturnPct is the profit in percent of the opening balance: 2.5 is 2.5 percent,
-// to four places. ok is false without a Profit.
-func (a AccountReport) ReturnPct() (pct decimal.Decimal, ok bool) {
-	if !a.Profit.Valid || !a.Opening.IsPositive() {
-		return pct, false
-	}
-	return a.Profit.Decimal.Mul(hundred).DivRound(a.Opening, 4), true
-}
-
 // ClosedTrade is a closed trade, or the part of a position that a close took.
 type ClosedTrade struct {
 	Symbol       string          // of the market

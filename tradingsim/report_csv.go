@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -44,24 +42,6 @@ func (a AccountReport) WriteTrades(w io.Writer) error {
 			t.GrossPnL.String(), t.RoundTripFee.String(), t.NetPnL().String(), t.Cause,
 		}
 	})
-}
-
-// WriteCounts writes requests and refusals as CSV with the heading
-//
-//	what,name,count
-//
-// where what is "request", "refusal" or "unanswered"; in the order of the names.
-func (r Report) WriteCounts(w io.Writer) error {
-	var rows [][]string
-	for _, part := range []struct {
-		what   string
-		counts map[string]int
-	}{{"request", r.Requests}, {"refusal", r.Refusals}, {"unanswered", map[string]int{"": r.Unanswered}}} {
-		for _, name := range slices.Sorted(maps.Keys(part.counts)) {
-			rows = append(rows, []string{part.what, name, strconv.Itoa(part.counts[name])})
-		}
-	}
-	return writeRows(w, []string{"what", "name", "count"}, len(rows), func(i int) []string { return rows[i] })
 }
 
 // WriteCSV writes the marks of a feed as [ReadCSV] reads them: rows of them, from

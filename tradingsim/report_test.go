@@ -75,9 +75,6 @@ func TestReportOfALiveAccount(t *testing.T) {
 	require.Equal(t, "ACTIVE", a.Status)
 	require.Equal(t, []string{"1000", "972.83625", "1072.83625", "72.83625", "0.66375", "-1.5"},
 		[]string{a.Opening.String(), a.Balance.String(), a.Equity.Decimal.String(), a.Profit.Decimal.String(), a.Fees.String(), a.Funding.String()})
-	pct, ok := a.ReturnPct()
-	require.True(t, ok)
-	require.Equal(t, "7.2836", pct.String())
 	require.Equal(t, 2, a.Fills)
 
 	// 101.95 below a peak of 1000, and above it again at the last sample.
@@ -98,7 +95,7 @@ func TestReportOfALiveAccount(t *testing.T) {
 	require.Equal(t, "5000", other.Equity.Decimal.String())
 	require.Zero(t, other.Drawdown)
 	require.Empty(t, other.Trades)
-	_, ok = r.Account("")
+	_, ok := r.Account("")
 	require.False(t, ok, "nobody has asked for the paper account")
 	require.Equal(t, []string{"a", "b"}, []string{r.Accounts[0].ID, r.Accounts[1].ID})
 	require.Equal(t, bubbleStart, r.From)
@@ -241,20 +238,6 @@ func TestReportCounts(t *testing.T) {
 		require.Equal(t, 12, r.Sent())
 		require.Equal(t, map[string]int{"bad_symbol": 1, "not_found": 1, "MIN_NOTIONAL": 2}, r.Refusals)
 		require.Equal(t, 5, r.Unanswered)
-
-		var out bytes.Buffer
-		require.NoError(t, r.WriteCounts(&out))
-		require.Equal(t, `what,name,count
-request,GET /sandbox/account,2
-request,GET /sandbox/prices,1
-request,GET /sandbox/trades,6
-request,POST /orders,2
-request,other,1
-refusal,MIN_NOTIONAL,2
-refusal,bad_symbol,1
-refusal,not_found,1
-unanswered,,5
-`, out.String())
 	})
 }
 
@@ -271,8 +254,6 @@ func TestReportAsCSV(t *testing.T) {
 	a := accountOf(t, sim, "")
 	require.False(t, a.Equity.Valid)
 	require.False(t, a.Profit.Valid)
-	_, ok := a.ReturnPct()
-	require.False(t, ok)
 
 	var out bytes.Buffer
 	require.NoError(t, a.WriteCurve(&out))

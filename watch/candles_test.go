@@ -234,16 +234,16 @@ func TestReadCandlesRefuses(t *testing.T) {
 	for in, text := range map[string]string{
 		"":                                                 "the file is empty",
 		"time,open,high,low\n":                             `names no column "close"`,
-		names + "x,1,1,1,1\n":                              `line 2: "x" is no time`,
-		names + "60,1,1,1,1\n":                             `"60" is no time`,
-		names + "1767225601,1,1,1,1\n":                     "line 2: time 2026-01-01T00:00:01Z is no multiple of 1m0s",
+		names + "x,1,1,1,1\n":                              `line 2, column time: "x" is no time`,
+		names + "60,1,1,1,1\n":                             `column time: 1970-01-01T00:00:00.06Z is no multiple of 1m0s`,
+		names + "1767225601,1,1,1,1\n":                     "line 2, column time: 2026-01-01T00:00:01Z is no multiple of 1m0s",
 		names + "1767225600,1,1,1\n":                       "wrong number of fields",
-		names + "1767225600,1,1,1,0\n":                     `close: "0" is no price`,
-		names + "1767225600,1,1,1,1e999\n":                 `close: "1e999" is no price`,
-		names + "1767225600,1,1,1,NaN\n":                   `close: "NaN" is no price`,
-		names + "1767225600,1,1,1,\n":                      `close: "" is no price`,
+		names + "1767225600,1,1,1,0\n":                     `column close: 0 is not greater than 0`,
+		names + "1767225600,1,1,1,1e999\n":                 `column close: "1e999" is not a number`,
+		names + "1767225600,1,1,1,NaN\n":                   `column close: "NaN" is not a number`,
+		names + "1767225600,1,1,1,\n":                      `column close: "" is not a number`,
 		names + "1767225600,1,1,1,2\n":                     "open 1 and close 2 are not between low 1 and high 1",
-		names + "1767225600,1,1,1,1\n1767225600,1,1,1,1\n": "line 3: time 2026-01-01T00:00:00Z is not behind the line before",
+		names + "1767225600,1,1,1,1\n1767225600,1,1,1,1\n": "line 3, column time: 2026-01-01T00:00:00Z is not behind the line before",
 	} {
 		_, err := watch.ReadCandles(strings.NewReader(in), "BTC", time.Minute)
 		require.ErrorContains(t, err, text, in)
