@@ -1,6 +1,7 @@
 package tradingsim
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -26,6 +27,18 @@ func (s *Sim) liveBody(c *call, required ...string) (fields, *refusal) {
 		return nil, refuse("missing_fields", "Required and missing: %s.", strings.Join(missing, ", "))
 	}
 	return f, nil
+}
+
+// liveTarget reads the body of a live write that is about one thing of an account, and which.
+func (s *Sim) liveTarget(c *call, name string, more ...string) (f fields, accountID, id string, r *refusal) {
+	if f, r = s.liveBody(c, append([]string{"accountId", name}, more...)...); r != nil {
+		return
+	}
+	if accountID, r = f.id("accountId"); r != nil {
+		return
+	}
+	id, r = f.id(name)
+	return
 }
 
 // id reads a required identifier.
@@ -59,10 +72,7 @@ func (s *Sim) readLiveOrder(c *call, more ...string) (t liveTicket, r *refusal) 
 	if t.symbol, r = f.id("symbol"); r != nil {
 		return t, r
 	}
-	if r := t.readSide(f); r != nil {
-		return t, r
-	}
-	if r := t.readSize(f); r != nil {
+	if r := cmp.Or(t.readSide(f), t.readSize(f)); r != nil {
 		return t, r
 	}
 	kind, p := f.text("orderType")

@@ -2,15 +2,7 @@ package tradingsim
 
 // prepareClose is POST /positions/close.
 func (s *Sim) prepareClose(c *call) (job, *refusal) {
-	f, r := s.liveBody(c, "accountId", "symbol")
-	if r != nil {
-		return nil, r
-	}
-	id, r := f.id("accountId")
-	if r != nil {
-		return nil, r
-	}
-	symbol, r := f.id("symbol")
+	f, id, symbol, r := s.liveTarget(c, "symbol")
 	if r != nil {
 		return nil, r
 	}
@@ -68,23 +60,11 @@ func (s *Sim) openPosition(accountID, symbol string) (*account, *position, *refu
 
 // prepareTPSL is POST /positions/tpsl. A level sent unchanged is not judged.
 func (s *Sim) prepareTPSL(c *call) (job, *refusal) {
-	f, r := s.liveBody(c, "accountId", "symbol")
+	f, id, symbol, r := s.liveTarget(c, "symbol")
 	if r != nil {
 		return nil, r
 	}
-	id, r := f.id("accountId")
-	if r != nil {
-		return nil, r
-	}
-	symbol, r := f.id("symbol")
-	if r != nil {
-		return nil, r
-	}
-	tp, r := readLevel(f, "takeProfitPrice")
-	if r != nil {
-		return nil, r
-	}
-	sl, r := readLevel(f, "stopLossPrice")
+	tp, sl, r := readLevels(f)
 	if r != nil {
 		return nil, r
 	}

@@ -103,15 +103,7 @@ func (t *ticket) allowed(a *account) bool {
 
 // prepareCancel is POST /orders/cancel.
 func (s *Sim) prepareCancel(c *call) (job, *refusal) {
-	f, r := s.liveBody(c, "accountId", "orderId")
-	if r != nil {
-		return nil, r
-	}
-	accountID, r := f.id("accountId")
-	if r != nil {
-		return nil, r
-	}
-	orderID, r := f.id("orderId")
+	_, accountID, orderID, r := s.liveTarget(c, "orderId")
 	if r != nil {
 		return nil, r
 	}

@@ -125,21 +125,9 @@ func (s *Sim) findRun(a *account, id string) (*run, *refusal) {
 	return nil, refuse("run_not_found", "There is no running Pro run %q on this account.", id)
 }
 
-// runTarget reads which run of which account a request means.
-func (s *Sim) runTarget(c *call, more ...string) (f fields, accountID, runID string, r *refusal) {
-	if f, r = s.liveBody(c, append([]string{"accountId", "runId"}, more...)...); r != nil {
-		return
-	}
-	if accountID, r = f.id("accountId"); r != nil {
-		return
-	}
-	runID, r = f.id("runId")
-	return
-}
-
 // prepareRunCancel is POST /runs/cancel: it stops a run as a unit.
 func (s *Sim) prepareRunCancel(c *call) (job, *refusal) {
-	_, accountID, runID, r := s.runTarget(c)
+	_, accountID, runID, r := s.liveTarget(c, "runId")
 	if r != nil {
 		return nil, r
 	}
@@ -165,7 +153,7 @@ func (s *Sim) prepareRunCancel(c *call) (job, *refusal) {
 
 // prepareRunEdit is POST /runs/edit: another total size for a running TWAP.
 func (s *Sim) prepareRunEdit(c *call) (job, *refusal) {
-	f, accountID, runID, r := s.runTarget(c, "totalSize")
+	f, accountID, runID, r := s.liveTarget(c, "runId", "totalSize")
 	if r != nil {
 		return nil, r
 	}

@@ -1,6 +1,10 @@
 package tradingsim
 
-import "github.com/shopspring/decimal"
+import (
+	"cmp"
+
+	"github.com/shopspring/decimal"
+)
 
 // sandboxBody reads the body of a sandbox write.
 func (s *Sim) sandboxBody(c *call) (fields, *refusal) {
@@ -32,24 +36,12 @@ func (s *Sim) readSandboxOrder(f fields) (t ticket, m *market, r *refusal) {
 	t.symbol = m.symbol
 	kind, _ := f.text("orderType")
 	t.limit = kind == "limit"
-	checks := []func() *refusal{
-		func() *refusal { return t.readSide(f) },
-		func() *refusal { return t.readSize(f) },
-		func() *refusal {
-			if !t.limit {
-				return nil
-			}
-			return t.readLimitPrice(f)
-		},
-		func() *refusal { return s.readMaxSlippage(&t, f) },
-		func() *refusal { return s.readOptions(&t, f) },
+	var limit *refusal
+	if t.limit {
+		limit = t.readLimitPrice(f)
 	}
-	for _, check := range checks {
-		if r := check(); r != nil {
-			return t, nil, r
-		}
-	}
-	return t, m, nil
+	r = cmp.Or(t.readSide(f), t.readSize(f), limit, s.readMaxSlippage(&t, f), s.readOptions(&t, f))
+	return t, m, r
 }
 
 // sandboxOrder opens or adds, at a fresh mark of the one symbol.

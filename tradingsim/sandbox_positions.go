@@ -74,6 +74,14 @@ func readLevel(f fields, name string) (levelChange, *refusal) {
 	return levelChange{sent: true, level: some(d)}, nil
 }
 
+// readLevels reads both levels of a position.
+func readLevels(f fields) (tp, sl levelChange, r *refusal) {
+	if tp, r = readLevel(f, "takeProfitPrice"); r == nil {
+		sl, r = readLevel(f, "stopLossPrice")
+	}
+	return
+}
+
 func (l levelChange) applied(to opt) opt {
 	if l.sent {
 		return l.level
@@ -110,11 +118,7 @@ func (s *Sim) sandboxTPSL(c *call) (any, *refusal) {
 	if r != nil {
 		return nil, r
 	}
-	tp, r := readLevel(f, "takeProfitPrice")
-	if r != nil {
-		return nil, r
-	}
-	sl, r := readLevel(f, "stopLossPrice")
+	tp, sl, r := readLevels(f)
 	if r != nil {
 		return nil, r
 	}

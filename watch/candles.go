@@ -63,7 +63,7 @@ type candleSource struct {
 	every    func() time.Duration
 	recorded []Candle
 	builders map[string]*builder
-	log      eventLog
+	log      rolling[Event]
 }
 
 // paced is a source that goes by how far its looks are apart.

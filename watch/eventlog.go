@@ -9,12 +9,12 @@ import (
 // all of them.
 type logLook struct {
 	at    time.Time
-	log   eventLog
+	log   rolling[Event]
 	watch string
 }
 
 func (is *logLook) since(before look) []Event {
-	was, behind := eventLog{}, time.Time{}
+	was, behind := rolling[Event]{}, time.Time{}
 	if before, ok := before.(*logLook); ok {
 		was, behind = before.log, before.at
 	}
@@ -25,19 +25,24 @@ func (is *logLook) since(before look) []Event {
 	return events
 }
 
-// eventLog is events that were found, numbered, as tradeLog is of trades: looks hold
-// beginnings of one log, and it is never changed, only continued.
-type eventLog struct {
-	rows  []Event
+// rolling is rows in the order in which they were found, numbered: looks hold beginnings of one
+// log, so that loops of every speed get each row. It is never changed, only continued.
+type rolling[T any] struct {
+	rows  []T
 	first int // number of rows[0]
 }
 
-func (l eventLog) add(events ...Event) eventLog {
-	if len(events) == 0 {
+// logSize is how many rows a loop can be behind: memory is bounded by it.
+const logSize = 4096
+
+func (l rolling[T]) end() int { return l.first + len(l.rows) }
+
+func (l rolling[T]) add(more ...T) rolling[T] {
+	if len(more) == 0 {
 		return l
 	}
-	l.rows = append(l.rows, events...)
-	if surplus := len(l.rows) - 2*logSize; surplus > 0 {
+	l.rows = append(l.rows, more...)
+	if len(l.rows) > 2*logSize {
 		drop := len(l.rows) - logSize
 		l.first += drop
 		l.rows = slices.Clone(l.rows[drop:])
@@ -45,9 +50,10 @@ func (l eventLog) add(events ...Event) eventLog {
 	return l
 }
 
-// since returns the events after those of an earlier log, and whether some are missing.
-func (l eventLog) since(was eventLog) (events []Event, missing bool) {
-	from := was.first + len(was.rows)
+// since returns the rows after those of an earlier log, and whether some are missing, since it is
+// too long ago.
+func (l rolling[T]) since(was rolling[T]) (rows []T, missing bool) {
+	from := was.end()
 	if from < l.first {
 		from, missing = l.first, true
 	}

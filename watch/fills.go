@@ -83,7 +83,7 @@ type fillSource struct {
 	gone    map[string][]goneLimit        // by market: whose end is not explained yet
 	from    map[string]base               // by market: the first shot that may be compared with
 	done    map[trading.OrderID]time.Time // that are explained, and could show again in an older copy
-	log     eventLog
+	log     rolling[Event]
 }
 
 // mostShots bounds what is kept to compare with.

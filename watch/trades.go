@@ -181,29 +181,14 @@ func appendNumber(b []byte, d decimal.Decimal) []byte {
 	return strconv.AppendInt(b, exponent, 10)
 }
 
-// tradeLog is the trades that were delivered, numbered. Looks hold beginnings of one log,
-// so that loops of every speed get each trade. It is never changed, only continued.
+// tradeLog is the trades that were delivered.
 type tradeLog struct {
-	rows  []trading.Trade
-	first int // number of rows[0]
-	anew  int // number of the first trade after the account was last replaced
+	rolling[trading.Trade]
+	anew int // number of the first trade after the account was last replaced
 }
 
-// logSize is how many trades a loop can be behind: memory is bounded by it.
-const logSize = 4096
-
-func (l tradeLog) end() int { return l.first + len(l.rows) }
-
 func (l tradeLog) add(trades []trading.Trade) tradeLog {
-	if len(trades) == 0 {
-		return l
-	}
-	l.rows = append(l.rows, trades...)
-	if surplus := len(l.rows) - 2*logSize; surplus > 0 {
-		drop := len(l.rows) - logSize
-		l.first += drop
-		l.rows = slices.Clone(l.rows[drop:])
-	}
+	l.rolling = l.rolling.add(trades...)
 	return l
 }
 
@@ -213,12 +198,8 @@ func (l tradeLog) beginAnew() tradeLog {
 }
 
 // since returns the trades after those of an earlier log; how many of them are of the
-// account before it was replaced; and whether some are missing, since it is too long ago.
+// account before it was replaced; and whether some are missing.
 func (l tradeLog) since(was tradeLog) (trades []trading.Trade, before int, missing bool) {
-	from := was.end()
-	if from < l.first {
-		from, missing = l.first, true
-	}
-	trades = l.rows[from-l.first:]
-	return trades, min(max(l.anew-from, 0), len(trades)), missing
+	trades, missing = l.rolling.since(was.rolling)
+	return trades, min(max(l.anew-(l.end()-len(trades)), 0), len(trades)), missing
 }
