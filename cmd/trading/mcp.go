@@ -119,13 +119,6 @@ func (a *agent) complete() (dir, settings string, err error) {
 	if a.mode == string(mcp.Live) && a.policy == "" {
 		return "", "", cli.Misuse("--mode live needs --policy")
 	}
-	for _, file := range []*string{&a.policy} {
-		if *file != "" {
-			if *file, err = filepath.Abs(*file); err != nil {
-				return "", "", err
-			}
-		}
-	}
 	state, err := a.app.StateFolder()
 	if err != nil {
 		return "", "", cli.Misuse("no folder for the engine: %v", err)
@@ -134,27 +127,30 @@ func (a *agent) complete() (dir, settings string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", "", cli.WithCode(cli.Refused, err)
 	}
-	sum := sha256.Sum256([]byte(strings.Join(append(a.flags(), trading.Version), "\n")))
+	flags, err := a.flags()
+	if err != nil {
+		return "", "", err
+	}
+	sum := sha256.Sum256([]byte(strings.Join(append(flags, trading.Version), "\n")))
 	return dir, hex.EncodeToString(sum[:8]), nil
 }
 
-// flags are those that an engine is started with.
-func (a *agent) flags() []string {
-	flags := []string{"--mode", a.mode}
-	for name, value := range map[string]string{"policy": a.policy, "approve": a.approve, "docs-url": a.docsURL} {
-		if value != "" {
+// flags are those that an engine is started with, always in the same order, and files by their full
+// names: they are its settings, which all its fronts must have.
+func (a *agent) flags() (flags []string, err error) {
+	for _, name := range []string{"mode", "policy", "approve", "docs-url", "pro", "base-url", "key-file"} {
+		f := a.cmd.Flags().Lookup(name)
+		value := f.Value.String()
+		if name == "policy" || name == "key-file" {
+			if value, err = filepath.Abs(value); err != nil {
+				return nil, err
+			}
+		}
+		if f.Changed || name == "mode" {
 			flags = append(flags, "--"+name+"="+value)
 		}
 	}
-	if a.pro {
-		flags = append(flags, "--pro")
-	}
-	for _, name := range []string{"base-url", "key-file"} {
-		if f := a.cmd.Flags().Lookup(name); f.Changed {
-			flags = append(flags, "--"+name+"="+f.Value.String())
-		}
-	}
-	return flags
+	return flags, nil
 }
 
 // front joins the engine, or starts it.
@@ -176,12 +172,16 @@ func (a *agent) start(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	flags, err := a.flags()
+	if err != nil {
+		return err
+	}
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the engine has its own
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"mcp", "engine"}, a.flags()...)...)
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"mcp", "engine"}, flags...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = a.app.Environ, log, log
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
