@@ -3,14 +3,19 @@ package mcp
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -211,11 +216,11 @@ var models = []struct {
 }
 
 // doubles counts the runs of a model in which its order happened more than once.
-func doubles(t *testing.T, mode Mode, lag time.Duration, omit omitted, acts func(*model)) (n int) {
+func doubles(t *testing.T, mode Mode, lag time.Duration, acts func(*model)) (n int) {
 	t.Helper()
 	for seed := range *runs {
 		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, mode, func(c *Config) { c.omit = omit }, tradingsim.WithLag(lag))
+			r := newRig(t, mode, nil, tradingsim.WithLag(lag))
 			random := rand.New(rand.NewPCG(uint64(seed), uint64(lag)))
 			delays := rand.New(rand.NewPCG(uint64(lag), uint64(seed))) // of the simulation alone, which takes them under a lock
 			r.sim.FaultEach(func(operation string) tradingsim.Fault {
@@ -236,34 +241,77 @@ func doubles(t *testing.T, mode Mode, lag time.Duration, omit omitted, acts func
 	return n
 }
 
-func TestEachRuleIsNeeded(t *testing.T) {
-	columns := []struct {
-		name string
-		omit omitted
-	}{
-		{"tickets alone", omitted{state: true, addsTo: true}},
-		{"state token", omitted{addsTo: true}},
-		{"judged at preview alone", omitted{addsTo: true, atExecute: true}},
-		{"all rules", omitted{}},
-	}
-	sums := map[string]int{}
+func TestNoDoubles(t *testing.T) {
+	sum := 0
 	for _, mode := range []Mode{Paper, Live} {
 		for _, lag := range []time.Duration{0, 2 * time.Second, 5 * time.Second} {
 			for _, m := range models {
-				line := fmt.Sprintf("%-6s lag %-3s %-32s", mode, lag, m.name)
-				for _, c := range columns {
-					n := doubles(t, mode, lag, c.omit, m.acts)
-					line += fmt.Sprintf(" %s %d of %d;", c.name, n, *runs)
-					if c.name == "all rules" {
-						assert.Zero(t, n, "%s on %s with a lag of %s, under all rules", m.name, mode, lag)
-					}
-					sums[c.name] += n
-				}
-				t.Log(line)
+				n := doubles(t, mode, lag, m.acts)
+				t.Logf("%-6s lag %-3s %-32s %d of %d", mode, lag, m.name, n, *runs)
+				sum += n
 			}
 		}
 	}
-	assert.Greater(t, sums["tickets alone"], sums["judged at preview alone"], "the state is of no use")
-	assert.Greater(t, sums["judged at preview alone"], sums["state token"], "it is enough to judge a preview")
-	assert.Positive(t, sums["state token"], "the state alone is enough, so adds_to is not needed")
+	assert.Zero(t, sum, "doubles in all: %d", sum)
+}
+
+// The rules against doubles, and how each is left out.
+var (
+	noState  = mutant{"state.go", "case w.tick > s.tick:", "case false:"}
+	noFlight = mutant{"state.go", "case w.inFlight():", "case false:"}
+	noAddsTo = mutant{"state.go", "if w.ID != addsTo {", "if false {"}
+	noLook   = mutant{"state.go", "if s == nil || s.account != a.Account {", "if s == nil {\n\t\treturn nil\n\t}\n\tif false {"}
+	noDoubt  = mutant{"state.go", "case !w.known() && !s.began.past(*w.Ended, lag):", "case false:"}
+	noLast   = mutant{"ticket.go", "if r == nil && a.entry() {", "if false {"}
+	noJudge  = mutant{"ticket.go", "if _, r := e.judge(ctx, t, p, false); r != nil {", "if a.entry() {\n\t} else if _, r := e.judge(ctx, t, p, false); r != nil {"}
+)
+
+type mutant struct{ file, rule, without string }
+
+var leaveOut = flag.Bool("adversary.mutants", false, "leave out the rules against doubles: minutes")
+
+// Each rule is needed: without it orders happen twice.
+func TestEachRuleIsNeeded(t *testing.T) {
+	sums, last := map[string]int{}, ""
+	for _, c := range []struct {
+		name    string
+		without []mutant
+	}{
+		{"tickets alone", []mutant{noState, noFlight, noDoubt, noLook, noAddsTo}},
+		{"judged at preview alone", []mutant{noAddsTo, noLast, noJudge}},
+		{"state token", []mutant{noAddsTo}},
+	} {
+		dir, replaced, code := t.TempDir(), map[string]string{}, map[string]string{}
+		for _, m := range c.without {
+			if code[m.file] == "" {
+				text, err := os.ReadFile(m.file)
+				require.NoError(t, err)
+				code[m.file] = string(text)
+			}
+			require.Equal(t, 1, strings.Count(code[m.file], m.rule), "%s: %s", m.file, m.rule)
+			code[m.file] = strings.Replace(code[m.file], m.rule, m.without, 1)
+		}
+		if !*leaveOut {
+			continue
+		}
+		here, err := os.Getwd()
+		require.NoError(t, err)
+		for file, text := range code {
+			replaced[filepath.Join(here, file)] = filepath.Join(dir, file)
+			require.NoError(t, writeFile(filepath.Join(dir, file), text))
+		}
+		overlay := filepath.Join(dir, "overlay.json")
+		require.NoError(t, writeFile(overlay, string(mustJSON(map[string]any{"Replace": replaced}))))
+		out, err := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", "^TestNoDoubles$", "-v", "-timeout", "4h", ".", "-adversary.runs", strconv.Itoa(*runs)).CombinedOutput()
+		require.Error(t, err, "%s: no rule is missing: %s", c.name, out)
+		found := regexp.MustCompile(`doubles in all: (\d+)`).FindSubmatch(out)
+		require.NotNil(t, found, "%s: %s", c.name, out)
+		sums[c.name], err = strconv.Atoi(string(found[1]))
+		require.NoError(t, err)
+		t.Logf("%s\n%s", c.name, out)
+		if last != "" {
+			assert.Greater(t, sums[last], sums[c.name], "%s is no worse than %s", last, c.name)
+		}
+		last = c.name
+	}
 }

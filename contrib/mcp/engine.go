@@ -73,12 +73,8 @@ type Config struct {
 
 	// For tests.
 	clock func() Moment
-	omit  omitted
 	step  func(name string) // before and after each fact
 }
-
-// omitted are rules that a test leaves out, to see what each is there for.
-type omitted struct{ state, addsTo, atExecute bool }
 
 // Engine is the one process of a user that trades a service for language models.
 type Engine struct {

@@ -55,9 +55,6 @@ func (e *Engine) newState(account trading.AccountID, l *look) (token string, sho
 // covers judges whether an entry rests on a state that shows all that was sent in its market. The
 // caller has the lock.
 func (e *Engine) covers(a *action, token string) *refusal {
-	if e.config.omit.state {
-		return nil
-	}
 	const again = "Call account, read what its writes did, and decide anew: what you wanted may have happened."
 	s := e.states[token]
 	if s == nil || s.account != a.Account {
@@ -79,9 +76,6 @@ func (e *Engine) covers(a *action, token string) *refusal {
 
 // repeats judges whether an entry beside an own one names it. The caller has the lock.
 func (e *Engine) repeats(a *action, addsTo string) *refusal {
-	if e.config.omit.addsTo {
-		return nil
-	}
 	now := e.now()
 	for i := len(e.writes) - 1; i >= 0; i-- {
 		w := e.writes[i]

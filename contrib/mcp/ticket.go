@@ -359,10 +359,8 @@ func (e *Engine) take(ctx context.Context, t *ticket) (*write, *refusal) {
 	if r := e.usable(t); r != nil {
 		return nil, r
 	}
-	if !e.config.omit.atExecute {
-		if _, r := e.judge(ctx, t, p, false); r != nil {
-			return nil, r
-		}
+	if _, r := e.judge(ctx, t, p, false); r != nil {
+		return nil, r
 	}
 	if e.locks != nil && a.entry() {
 		if err := e.locks.Take(e.lockName(a.Account)); err != nil {
@@ -376,7 +374,7 @@ func (e *Engine) take(ctx context.Context, t *ticket) (*write, *refusal) {
 		return nil, e.dead(t)
 	}
 	r := e.closedToEntries(a)
-	if r == nil && a.entry() && !e.config.omit.atExecute {
+	if r == nil && a.entry() {
 		if r = e.covers(a, t.state); r == nil {
 			r = e.repeats(a, t.addsTo)
 		}
