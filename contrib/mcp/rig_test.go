@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,7 @@ type rig struct {
 
 	entry     map[string]string // a preview in another market
 	hangFacts atomic.Bool
+	between   func(http.RoundTripper) http.RoundTripper // the client and the service
 }
 
 // newRig makes one; change may change the configuration.
@@ -69,7 +71,11 @@ func (r *rig) start() {
 	var err error
 	r.writes, err = journal.Open(filepath.Join(r.config.Dir, "journal"), journal.WithLockTimeout(0))
 	require.NoError(r, err)
-	r.client, err = trading.New(r.sim.URL(), append(r.keys, trading.WithTransport(r.sim.Transport()), trading.WithJournal(r.writes), trading.WithRecovery(trading.Recovery{WithoutProbe: true}))...)
+	transport := r.sim.Transport()
+	if r.between != nil {
+		transport = r.between(transport)
+	}
+	r.client, err = trading.New(r.sim.URL(), append(r.keys, trading.WithTransport(transport), trading.WithJournal(r.writes), trading.WithRecovery(trading.Recovery{WithoutProbe: true}))...)
 	require.NoError(r, err)
 	r.config.Client = r.client
 	r.engine, err = New(r.config)
