@@ -27,6 +27,7 @@ type approver struct {
 	deny    bool
 	resume  bool
 	outcome string
+	phrase  func(prompt string) (string, error)
 }
 
 func newApprove(app *cli.App) *cobra.Command {
@@ -37,6 +38,7 @@ passphrase in the terminal: one that was typed into a chat is the model's for ev
 		Example: "  trading approve --set-passphrase\n  trading approve\n  trading approve t_tgh0cl_4fzq6hl2w3kx7yab",
 	}
 	a := &approver{app: app}
+	a.phrase = a.typed
 	f := cmd.Flags()
 	f.BoolVar(&a.set, "set-passphrase", false, "set the passphrase, and unlock approvals")
 	f.BoolVar(&a.deny, "deny", false, "refuse the ticket")
@@ -60,19 +62,15 @@ func (a *approver) run(ctx context.Context, ticket string) error {
 	if err != nil {
 		return err
 	}
+	if a.resume || a.outcome != "" {
+		return a.operate(ctx, dirs, ticket)
+	}
 	found := false
 	for _, socket := range dirs {
 		dir := filepath.Dir(socket)
 		waiting, err := a.waiting(ctx, dir)
 		if err != nil {
 			continue // no engine runs there
-		}
-		if a.resume || a.outcome != "" && ticket != "" {
-			found = true
-			if err := a.operate(ctx, dir, ticket); err != nil {
-				return err
-			}
-			continue
 		}
 		for _, w := range waiting {
 			if ticket != "" && w.Ticket != ticket {
@@ -87,8 +85,6 @@ func (a *approver) run(ctx context.Context, ticket string) error {
 	switch {
 	case !found && ticket != "":
 		return cli.WithCode(cli.NotApplied, fmt.Errorf("ticket %s does not wait", cli.Printable(ticket)))
-	case !found && a.resume:
-		return cli.WithCode(cli.NotApplied, errors.New("no engine runs: start it by trading mcp, and resume then"))
 	case !found:
 		a.app.Sayf("nothing waits")
 	}
@@ -114,19 +110,31 @@ func (a *approver) decide(ctx context.Context, dir string, w mcp.Waiting, named 
 	return a.post(ctx, dir, "approve", url.Values{"ticket": {w.Ticket}, "digest": {w.Digest}, "passphrase": {phrase}})
 }
 
-func (a *approver) operate(ctx context.Context, dir, ticket string) error {
+// operate ends the halts of all engines, or tells the one that has the ticket what became of it.
+func (a *approver) operate(ctx context.Context, sockets []string, ticket string) error {
 	what, values := "resume", url.Values{}
 	if a.outcome != "" {
-		what = "acknowledge"
-		values.Set("ticket", ticket)
-		values.Set("outcome", a.outcome)
+		what, values = "acknowledge", url.Values{"ticket": {ticket}, "outcome": {a.outcome}}
 	}
-	phrase, err := a.phrase("Passphrase to " + what + ": ")
-	if err != nil {
-		return err
+	err := cli.WithCode(cli.NotApplied, errors.New("no engine runs: start it by trading mcp first"))
+	for _, socket := range sockets {
+		dir := filepath.Dir(socket)
+		if _, err := a.waiting(ctx, dir); err != nil {
+			continue // no engine runs there, or one that only looks
+		}
+		if !values.Has("passphrase") {
+			phrase, err := a.phrase("Passphrase to " + what + ": ")
+			if err != nil {
+				return err
+			}
+			values.Set("passphrase", phrase)
+		}
+		switch err = a.post(ctx, dir, what, values); {
+		case a.resume && err != nil, !a.resume && err == nil:
+			return err
+		}
 	}
-	values.Set("passphrase", phrase)
-	return a.post(ctx, dir, what, values)
+	return err
 }
 
 func (a *approver) setPassphrase(root string) error {
@@ -147,8 +155,8 @@ func (a *approver) setPassphrase(root string) error {
 	return mcp.SetPassphrase(root, first)
 }
 
-// phrase reads a passphrase from the terminal, without showing it.
-func (a *approver) phrase(prompt string) (string, error) {
+// typed reads a passphrase from the terminal, without showing it.
+func (a *approver) typed(prompt string) (string, error) {
 	terminal, is := a.app.In.(*os.File)
 	if !a.app.InTerminal || !is {
 		return "", cli.Misuse("this needs a terminal: a passphrase is typed by a person")
@@ -169,6 +177,9 @@ func (a *approver) waiting(ctx context.Context, dir string) (all []mcp.Waiting, 
 		return nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK { // of an engine that only looks
+		return nil, errors.New(answer.Status)
+	}
 	err = json.NewDecoder(answer.Body).Decode(&all)
 	return all, err
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/contrib/mcp"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -268,6 +269,51 @@ func TestMCPKills(t *testing.T) {
 		assert.NotEqual(t, "unknown", closed["outcome"], "%v", closed)
 	}
 	t.Logf("%d kills, half on each account: outcomes known of %v and %d in doubt, 0 false, 0 doubles", *mcpKills, known, len(doubt))
+}
+
+// The operator's command finds the engine that it is for among those that run, and asks for the
+// passphrase once.
+func TestApproveAmongEngines(t *testing.T) {
+	r, _ := onLoopback(t)
+	state, err := os.MkdirTemp("", "m")
+	require.NoError(t, err)
+	r.env = append(r.env, "XDG_STATE_HOME="+state)
+	require.NoError(t, os.MkdirAll(filepath.Join(state, "trading", "mcp"), 0o700))
+	require.NoError(t, mcp.SetPassphrase(filepath.Join(state, "trading", "mcp"), "correct horse"))
+	policy := filepath.Join(state, "policy")
+	text, err := os.ReadFile("../../contrib/mcp/policy.example.json")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(policy, text, 0o600))
+	t.Cleanup(func() {
+		for _, mode := range []string{"read", "paper", "live"} {
+			_ = syscall.Kill(r.engine(state, mode), syscall.SIGKILL)
+		}
+		_ = os.RemoveAll(state)
+	})
+	r.chat("--mode", "read")
+	live, c := r.chat("--mode", "live", "--policy", policy), r.chat("--mode", "paper")
+	account := c.call("account", nil)
+	preview := c.call("preview_order", map[string]string{"symbol": "BTC", "side": "long", "size": "0.1", "state": fmt.Sprint(account["state"])})
+	ticket := fmt.Sprint(preview["ticket"])
+	require.Equal(t, "applied", c.call("execute", map[string]string{"ticket": ticket})["outcome"])
+	run := func(a approver, ticket string) (asked int, err error) {
+		a.app = &cli.App{Environ: r.env, Out: io.Discard, Err: io.Discard}
+		a.phrase = func(string) (string, error) { asked++; return "correct horse", nil }
+		return asked, a.run(t.Context(), ticket)
+	}
+	asked, err := run(approver{outcome: "applied"}, ticket)
+	require.NoError(t, err)
+	assert.Equal(t, 1, asked)
+	_, err = run(approver{outcome: "applied"}, "t_none")
+	require.ErrorContains(t, err, "name a ticket")
+	c.call("halt", nil)
+	live.call("halt", nil)
+	asked, err = run(approver{resume: true}, "")
+	require.NoError(t, err)
+	assert.Equal(t, 1, asked)
+	for _, c := range []*chat{live, c} {
+		assert.Equal(t, false, c.call("status", nil)["halted"])
+	}
 }
 
 // The first command of the page, with nothing configured.

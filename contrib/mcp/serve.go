@@ -45,7 +45,9 @@ func (e *Engine) Serve(ctx context.Context, dir, settings string) error {
 	e.mu.Unlock()
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", e.HTTP())
-	mux.Handle("/operator/", e.Operator())
+	if e.config.Mode != Read { // in which nothing waits
+		mux.Handle("/operator/", e.Operator())
+	}
 	used, present := atomic.Int64{}, atomic.Int64{}
 	touch := func() { used.Store(time.Now().UnixNano()) }
 	touch()
