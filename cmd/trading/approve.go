@@ -110,7 +110,7 @@ func (a *approver) decide(ctx context.Context, dir string, w mcp.Waiting, named 
 	return a.post(ctx, dir, "approve", url.Values{"ticket": {w.Ticket}, "digest": {w.Digest}, "passphrase": {phrase}})
 }
 
-// operate ends the halts of all engines, or tells the one that has the ticket what became of it.
+// operate ends the halts of all engines, or gives the outcome of a ticket to the engine that has it.
 func (a *approver) operate(ctx context.Context, sockets []string, ticket string) error {
 	what, values := "resume", url.Values{}
 	if a.outcome != "" {

@@ -68,7 +68,11 @@ func (e *Engine) lines(t *ticket) []Line {
 	case "cancel":
 		say("What", "cancel an order that may reduce exposure")
 	default:
-		say("What", a.Kind+" order: adds exposure")
+		effect := "may take a position away, or turn it"
+		if t.write.Adds {
+			effect = "adds exposure"
+		}
+		say("What", a.Kind+" order: "+effect)
 	}
 	say("Where", place)
 	say("Market", a.Symbol)
