@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
+	"errors"
 
 	"github.com/shopspring/decimal"
 
@@ -99,20 +99,15 @@ func (a *action) price(mark trading.Mark) (highest decimal.Decimal, ok bool) {
 	return highest, ok
 }
 
-// operation is the contract's.
+// operation is the contract's, on a live account.
 func (a *action) operation() trading.Operation {
-	if a.Account == "" {
-		return map[string]trading.Operation{"close": trading.OpSandboxClose, "levels": trading.OpSandboxTPSL, "market": trading.OpSandboxOrder, "limit": trading.OpSandboxOrder}[a.Kind]
-	}
-	switch {
-	case a.Kind == "cancel" && a.RunID != "":
+	if a.RunID != "" {
 		return trading.OpCancelRun
-	default:
-		return map[string]trading.Operation{
-			"market": trading.OpOrder, "limit": trading.OpOrder, "resting": trading.OpLimit, "conditional": trading.OpConditional, "twap": trading.OpTWAP, "chase": trading.OpChase,
-			"chase_twap": trading.OpChaseTWAP, "ladder": trading.OpLadder, "swarm": trading.OpSwarm, "close": trading.OpClose, "levels": trading.OpTPSL, "cancel": trading.OpCancelOrder,
-		}[a.Kind]
 	}
+	return map[string]trading.Operation{
+		"market": trading.OpOrder, "limit": trading.OpOrder, "resting": trading.OpLimit, "conditional": trading.OpConditional, "twap": trading.OpTWAP, "chase": trading.OpChase,
+		"chase_twap": trading.OpChaseTWAP, "ladder": trading.OpLadder, "swarm": trading.OpSwarm, "close": trading.OpClose, "levels": trading.OpTPSL, "cancel": trading.OpCancelOrder,
+	}[a.Kind]
 }
 
 // answer is what a write came to, in words of ours.
@@ -131,20 +126,22 @@ type answer struct {
 // later.
 func (a *action) send(ctx context.Context, c *trading.Client, ticket string) (*answer, error) {
 	opts := []trading.CallOption{trading.WithTag(ticket), trading.WithRecovery(trading.Recovery{WithoutProbe: true})}
-	if a.Account == "" {
-		return a.sendPaper(ctx, c.Sandbox, opts)
-	}
-	if ticket != "" {
+	if a.Account != "" && ticket != "" {
 		opts = append(opts, trading.WithClientOrderID(ticket))
+	}
+	switch t := trader(c, a.Account); a.Kind {
+	case "close":
+		return closed(t.ClosePosition(ctx, a.Symbol, trading.Percent(a.Percent), opts...))
+	case "levels":
+		_, err := t.SetTPSL(ctx, a.Symbol, *a.Levels, opts...)
+		return &answer{}, err
+	case "market", "limit":
+		return a.filled(t.PlaceOrder(ctx, *a.Order, opts...))
 	}
 	account := c.Live.Account(a.Account)
 	var run *trading.RunResult
 	var err error
 	switch {
-	case a.Kind == "close":
-		return closed(account.ClosePosition(ctx, a.Symbol, trading.Percent(a.Percent), opts...))
-	case a.Kind == "levels":
-		_, err = account.SetTPSL(ctx, a.Symbol, *a.Levels, opts...)
 	case a.OrderID != "":
 		_, err = account.CancelOrder(ctx, a.OrderID, opts...)
 	case a.RunID != "":
@@ -167,27 +164,13 @@ func (a *action) send(ctx context.Context, c *trading.Client, ticket string) (*a
 		run, err = account.PlaceLadder(ctx, *a.Order, *a.Ladder, opts...)
 	case a.Swarm != nil:
 		run, err = account.PlaceSwarm(ctx, *a.Order, *a.Swarm, opts...)
-	case a.entry():
-		return a.filled(account.PlaceOrder(ctx, *a.Order, opts...))
 	default:
-		return nil, fmt.Errorf("nothing to send")
+		return nil, errors.New("nothing to send")
 	}
 	if run == nil {
 		return &answer{}, err
 	}
 	return &answer{Run: string(run.ID)}, err
-}
-
-func (a *action) sendPaper(ctx context.Context, s *trading.Sandbox, opts []trading.CallOption) (*answer, error) {
-	switch a.Kind {
-	case "close":
-		return closed(s.ClosePosition(ctx, a.Symbol, trading.Percent(a.Percent), opts...))
-	case "levels":
-		_, err := s.SetTPSL(ctx, a.Symbol, *a.Levels, opts...)
-		return &answer{}, err
-	default:
-		return a.filled(s.PlaceOrder(ctx, *a.Order, opts...))
-	}
 }
 
 func (a *action) filled(r *trading.OrderResult, err error) (*answer, error) {

@@ -262,7 +262,7 @@ var (
 	noAddsTo = mutant{"state.go", "if w.ID != addsTo {", "if false {"}
 	noLook   = mutant{"state.go", "if s == nil || s.account != a.Account {", "if s == nil {\n\t\treturn nil\n\t}\n\tif false {"}
 	noDoubt  = mutant{"state.go", "case !w.known() && !s.began.past(*w.Ended, lag):", "case false:"}
-	noLast   = mutant{"ticket.go", "if r == nil && a.entry() {", "if false {"}
+	noLast   = mutant{"ticket.go", "if r := e.mayRest(t); r != nil {", "if r := e.closedToEntries(a); r != nil {"}
 	noJudge  = mutant{"ticket.go", "if _, r := e.judge(ctx, t, p, false); r != nil {", "if a.entry() {\n\t} else if _, r := e.judge(ctx, t, p, false); r != nil {"}
 )
 

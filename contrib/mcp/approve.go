@@ -76,7 +76,7 @@ func (e *Engine) lines(t *ticket) []Line {
 	}
 	say("Where", place)
 	say("Market", a.Symbol)
-	say("Service", t.baseURL)
+	say("Service", e.config.BaseURL)
 	if o := a.Order; o != nil {
 		say("Side", string(o.Side))
 		number("Size", o.Size)

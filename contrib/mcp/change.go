@@ -37,7 +37,7 @@ func (e *Engine) loosening(ctx context.Context, t *ticket, first bool) *refusal 
 	if fresh && e.config.Approve == ApproveEntries {
 		return refuse("too_soon", "A read does not show yet which levels the position has. Preview again in five seconds.")
 	}
-	positions, err := e.trader(a.Account).Positions(ctx)
+	positions, err := trader(e.client, a.Account).Positions(ctx)
 	if err != nil {
 		return unread(err)
 	}

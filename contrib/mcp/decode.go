@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
 )
 
 const (
@@ -96,6 +98,18 @@ type arguments map[string]string
 func (a arguments) amount(name string) decimal.Decimal {
 	d, _ := decimal.NewFromString(a[name]) // decode has read it; absent is zero, which every check refuses
 	return d
+}
+
+// level is a price, or the word clear.
+func (a arguments) level(name string) trading.Level {
+	switch a[name] {
+	case "":
+		return trading.Level{}
+	case "clear":
+		return trading.Clear
+	default:
+		return trading.At(a.amount(name))
+	}
 }
 
 // decode reads the arguments of a tool. What is wrong is answered by an example of what is right.

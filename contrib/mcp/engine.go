@@ -106,7 +106,6 @@ type Engine struct {
 	states   map[string]*state
 	resting  map[string]*rest // by account and order
 	turns    map[trading.AccountID]chan struct{}
-	leaving  map[trading.AccountID]int // flattens under way
 	halted   bool
 	markets  []trading.Market
 	marketAt Moment
@@ -136,7 +135,7 @@ func New(c Config) (_ *Engine, err error) {
 	}
 	e := &Engine{
 		config: c, client: c.Client, now: c.clock, began: c.clock(), tickets: map[string]*ticket{}, states: map[string]*state{}, resting: map[string]*rest{},
-		turns: map[trading.AccountID]chan struct{}{}, leaving: map[trading.AccountID]int{}, peaks: map[trading.AccountID]decimal.Decimal{}, calls: map[string][]Moment{},
+		turns: map[trading.AccountID]chan struct{}{}, peaks: map[trading.AccountID]decimal.Decimal{}, calls: map[string][]Moment{},
 	}
 	e.ctx, e.end = context.WithCancel(context.Background())
 	if c.Mode == Read {
@@ -272,7 +271,7 @@ func (e *Engine) Busy() bool {
 			return true
 		}
 	}
-	return len(e.leaving) > 0
+	return false
 }
 
 // newID is a random name.

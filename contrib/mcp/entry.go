@@ -51,7 +51,7 @@ func (e *Engine) previewEntry(ctx context.Context, args arguments, kind string) 
 	case id != "" && !a.Order.Leverage.IsPositive():
 		return nil, wrong("leverage is missing.", orderExample)
 	}
-	t, j, r := e.preview(ctx, a, args["state"], args["adds_to"], false)
+	t, j, r := e.preview(ctx, a, args["state"], args["adds_to"])
 	if r != nil {
 		return nil, r
 	}
@@ -74,15 +74,9 @@ func (e *Engine) previewEntry(ctx context.Context, args arguments, kind string) 
 }
 
 func orderOf(args arguments, kind string) (*trading.Order, *refusal) {
-	at := func(name string) trading.Level {
-		if args[name] == "" {
-			return trading.Level{}
-		}
-		return trading.At(args.amount(name))
-	}
 	o := &trading.Order{
 		Symbol: args["symbol"], Side: trading.Side(args["side"]), Size: args.amount("size"), Leverage: args.amount("leverage"),
-		LimitPrice: at("limit_price"), TakeProfit: at("take_profit"), StopLoss: at("stop_loss"),
+		LimitPrice: args.level("limit_price"), TakeProfit: args.level("take_profit"), StopLoss: args.level("stop_loss"),
 	}
 	limited := !o.LimitPrice.IsZero()
 	switch kind {
@@ -122,10 +116,6 @@ func (a *action) how(args arguments) *refusal {
 	if args["count"] != "" && (err != nil || count > mostOrders) {
 		return wrong("count must be a whole number, at the most 1000.", nil)
 	}
-	to := trading.Level{}
-	if args["to"] != "" {
-		to = trading.At(args.amount("to"))
-	}
 	duration := time.Duration(seconds) * time.Second
 	switch a.Kind {
 	case "conditional":
@@ -136,9 +126,9 @@ func (a *action) how(args arguments) *refusal {
 	case "twap":
 		a.TWAP = &trading.TWAP{Duration: duration}
 	case "chase":
-		a.Chase = &trading.Chase{To: to}
+		a.Chase = &trading.Chase{To: args.level("to")}
 	case "chase_twap":
-		a.ChaseTWAP = &trading.ChaseTWAP{Duration: duration, To: to}
+		a.ChaseTWAP = &trading.ChaseTWAP{Duration: duration, To: args.level("to")}
 	case "ladder":
 		a.Ladder = &trading.Ladder{From: args.amount("from"), To: args.amount("to"), Rungs: count}
 	case "swarm":
@@ -154,16 +144,6 @@ func (e *Engine) previewChange(ctx context.Context, args arguments) (any, *refus
 		return nil, r
 	}
 	a := action{Kind: args["change"], Account: id, Symbol: args["symbol"]}
-	given := func(name string) trading.Level {
-		switch args[name] {
-		case "":
-			return trading.Level{}
-		case "clear":
-			return trading.Clear
-		default:
-			return trading.At(args.amount(name))
-		}
-	}
 	switch a.Kind {
 	case "close":
 		a.Percent = args.amount("percent")
@@ -171,7 +151,7 @@ func (e *Engine) previewChange(ctx context.Context, args arguments) (any, *refus
 			return nil, wrong("close needs symbol, and percent from 1 to 100.", map[string]string{"change": "close", "symbol": "BTC", "percent": "50"})
 		}
 	case "levels":
-		a.Levels = &trading.TPSL{StopLoss: given("stop_loss"), TakeProfit: given("take_profit")}
+		a.Levels = &trading.TPSL{StopLoss: args.level("stop_loss"), TakeProfit: args.level("take_profit")}
 		if a.Symbol == "" || a.Levels.StopLoss.IsZero() && a.Levels.TakeProfit.IsZero() {
 			return nil, wrong("levels needs symbol, and stop_loss or take_profit: a price, or clear.", map[string]string{"change": "levels", "symbol": "BTC", "stop_loss": "63500"})
 		}
@@ -181,7 +161,7 @@ func (e *Engine) previewChange(ctx context.Context, args arguments) (any, *refus
 			return nil, wrong("cancel needs either order or run, of a live account.", map[string]string{"change": "cancel", "order": "ord_1"})
 		}
 	}
-	t, _, r := e.preview(ctx, a, "", "", false)
+	t, _, r := e.preview(ctx, a, "", "")
 	if r != nil {
 		return nil, r
 	}

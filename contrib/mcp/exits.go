@@ -15,23 +15,32 @@ import (
 
 var hundred = decimal.NewFromInt(100)
 
+// begin makes an exit a write under way, and sends it; a flatten ends the tickets of its account first.
+func (e *Engine) begin(w *write, send func(context.Context, *trading.Client, string) (*answer, error)) *refusal {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.gone {
+		return refuse("closed", "The engine has ended. Call again.")
+	}
+	if account := w.Action.Account; w.Action.Kind == "flatten" {
+		for _, t := range e.tickets {
+			if t.write.Action.Account == account {
+				t.end("flattening")
+			}
+		}
+	}
+	e.register(w)
+	e.carry(w, send)
+	return nil
+}
+
 // exit sends an exit, and answers within twenty seconds.
 func (e *Engine) exit(ctx context.Context, a action) (*ticketView, *refusal) {
 	w := &write{ID: newID("x_"), Action: a}
-	e.mu.Lock()
-	if e.gone {
-		e.mu.Unlock()
-		return nil, refuse("closed", "The engine has ended. Call again.")
+	if r := e.begin(w, a.send); r != nil {
+		return nil, r
 	}
-	e.register(w)
-	e.mu.Unlock()
-	e.carry(w, a.send)
-	patience, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	select {
-	case <-w.done:
-	case <-patience.Done():
-	}
+	e.await(ctx, w)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.viewOf(w), nil
@@ -80,47 +89,22 @@ const flattenFor = 2 * time.Minute
 // until it has ended.
 func (e *Engine) flatten(ctx context.Context, account trading.AccountID) (*flattened, *refusal) {
 	w := &write{ID: newID("x_"), Action: action{Kind: "flatten", Account: account}}
-	e.mu.Lock()
-	if e.gone {
-		e.mu.Unlock()
-		return nil, refuse("closed", "The engine has ended. Call again.")
-	}
-	e.leaving[account]++
-	for _, t := range e.tickets {
-		if t.write.Action.Account == account {
-			t.end("flattening")
-		}
-	}
-	e.register(w)
-	e.mu.Unlock()
 	var report *flatten.Report
-	e.work.Go(func() {
-		defer close(w.done)
-		within, cancel := context.WithTimeout(context.Background(), flattenFor)
+	r := e.begin(w, func(ctx context.Context, c *trading.Client, _ string) (_ *answer, err error) {
+		ctx, cancel := context.WithTimeout(ctx, flattenFor)
 		defer cancel()
-		var err error
 		if account == "" {
-			report, err = flatten.Sandbox(within, e.client.Sandbox, flatten.Options{Urgent: true})
+			report, err = flatten.Sandbox(ctx, c.Sandbox, flatten.Options{Urgent: true})
 		} else {
-			report, err = flatten.Account(within, e.client.Live.Account(account), flatten.Options{Urgent: true})
+			report, err = flatten.Account(ctx, c.Live.Account(account), flatten.Options{Urgent: true})
 		}
-		outcome, code := trading.Applied, ""
-		if err != nil { // what is left, a look shows
-			outcome, code = trading.NotApplied, "not_flat"
-		}
-		e.finish(w, outcome, code, nil)
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if e.leaving[account]--; e.leaving[account] == 0 {
-			delete(e.leaving, account)
-		}
+		return nil, err
 	})
+	if r != nil {
+		return nil, r
+	}
 	out := &flattened{Account: accountName(account), Advice: "It goes on. Call account to see what is left; to flatten again is safe."}
-	patience, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	select {
-	case <-w.done:
-	case <-patience.Done():
+	if !e.await(ctx, w) {
 		return out, nil
 	}
 	out.Ended, out.Flat, out.Advice = true, report.Flat, "The account is proven flat."

@@ -42,18 +42,19 @@ func (e *Engine) read(ctx context.Context, id trading.AccountID) (*look, error) 
 		l.orders = *open
 	}
 	var err error
-	if l.positions, err = e.trader(id).Positions(ctx); err != nil {
+	if l.positions, err = trader(e.client, id).Positions(ctx); err != nil {
 		return nil, err
 	}
-	l.state, err = e.trader(id).State(ctx)
+	l.state, err = trader(e.client, id).State(ctx)
 	return l, err
 }
 
-func (e *Engine) trader(id trading.AccountID) trading.Trader {
+// trader is an account; "" is the paper account.
+func trader(c *trading.Client, id trading.AccountID) trading.Trader {
 	if id == "" {
-		return e.client.Sandbox
+		return c.Sandbox
 	}
-	return e.client.Live.Account(id)
+	return c.Live.Account(id)
 }
 
 // rest is an order or a run that looks have shown to wait.

@@ -33,8 +33,6 @@ var mostMoved = decimal.NewFromInt(1)
 type ticket struct {
 	id      string
 	write   *write
-	baseURL string
-	keyID   string
 	digest  string // of the action
 	policy  string // its digest
 	state   string // of an entry
@@ -77,7 +75,7 @@ type judged struct {
 }
 
 // preview judges a request, and makes a ticket of it.
-func (e *Engine) preview(ctx context.Context, a action, stateToken, addsTo string, loosens bool) (*ticket, *judged, *refusal) {
+func (e *Engine) preview(ctx context.Context, a action, stateToken, addsTo string) (*ticket, *judged, *refusal) {
 	if r := e.limit("previews", previewsAMinute); r != nil {
 		return nil, nil, r
 	}
@@ -86,8 +84,7 @@ func (e *Engine) preview(ctx context.Context, a action, stateToken, addsTo strin
 		return nil, nil, breaks("file", "The policy file cannot be used.")
 	}
 	t := &ticket{
-		id: ticketID(e.now()), write: &write{Action: a}, baseURL: e.config.BaseURL, keyID: e.config.KeyID, policy: p.digest,
-		state: stateToken, addsTo: addsTo, loosens: loosens, phase: open,
+		id: ticketID(e.now()), write: &write{Action: a}, policy: p.digest, state: stateToken, addsTo: addsTo, phase: open,
 	}
 	t.write.ID = t.id
 	j, r := e.judge(ctx, t, p, true)
@@ -114,8 +111,6 @@ func (e *Engine) closedToEntries(a *action) *refusal {
 		return nil
 	case e.halted:
 		return refuse("halted", "Entries are halted. Only the operator resumes them. Exits go out.")
-	case e.leaving[a.Account] > 0:
-		return refuse("flattening", "The account is being flattened. Call account when that has ended.")
 	}
 	return nil
 }
@@ -130,7 +125,10 @@ func (e *Engine) judge(ctx context.Context, t *ticket, p *policy, first bool) (*
 	if !a.entry() {
 		return &judged{}, e.loosening(ctx, t, first)
 	}
-	if r := e.mayRest(t); r != nil {
+	e.mu.Lock()
+	r := e.mayRest(t)
+	e.mu.Unlock()
+	if r != nil {
 		return nil, r
 	}
 	l, err := e.read(ctx, a.Account)
@@ -187,12 +185,10 @@ func moved(was, is trading.Mark) bool {
 	return had && now.Sub(before).Abs().Mul(decimal.NewFromInt(100)).GreaterThan(before.Mul(mostMoved))
 }
 
-// mayRest judges an entry by what was sent before.
+// mayRest judges a ticket by what was sent before. The caller has the lock.
 func (e *Engine) mayRest(t *ticket) *refusal {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	a := &t.write.Action
-	if r := e.closedToEntries(a); r != nil {
+	if r := e.closedToEntries(a); r != nil || !a.entry() {
 		return r
 	}
 	if r := e.covers(a, t.state); r != nil {
@@ -312,13 +308,22 @@ func (e *Engine) send(ctx context.Context, t *ticket) (*ticketView, *refusal) {
 		}
 		return nil, r.of(t.id)
 	}
-	select {
-	case <-w.done:
-	case <-patience.Done():
-	}
+	e.await(patience, w)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.view(t), nil
+}
+
+// await waits until the call of a write has ended, or a caller's patience.
+func (e *Engine) await(ctx context.Context, w *write) (ended bool) {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	select {
+	case <-w.done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // consume is everything from the checks to the first byte.
@@ -353,11 +358,8 @@ func (e *Engine) consume(ctx context.Context, t *ticket) (*write, *refusal) {
 func (e *Engine) take(ctx context.Context, t *ticket) (*write, *refusal) {
 	a, w := &t.write.Action, t.write
 	p, err := readPolicy(e.config.Policy, e.config.Mode)
-	if err != nil || p.digest != t.policy || t.digest != a.digest() || t.baseURL != e.config.BaseURL || t.keyID != e.config.KeyID {
+	if err != nil || p.digest != t.policy {
 		return nil, refuse("policy_changed", "The policy changed since the preview. Preview anew.")
-	}
-	if r := e.usable(t); r != nil {
-		return nil, r
 	}
 	if _, r := e.judge(ctx, t, p, false); r != nil {
 		return nil, r
@@ -373,31 +375,12 @@ func (e *Engine) take(ctx context.Context, t *ticket) (*write, *refusal) {
 		t.end("ticket_expired")
 		return nil, e.dead(t)
 	}
-	r := e.closedToEntries(a)
-	if r == nil && a.entry() {
-		if r = e.covers(a, t.state); r == nil {
-			r = e.repeats(a, t.addsTo)
-		}
-	}
-	if r != nil {
+	if r := e.mayRest(t); r != nil {
 		return nil, r
 	}
 	t.phase = used
 	e.register(w)
 	return w, nil
-}
-
-// usable judges the ticket itself.
-func (e *Engine) usable(t *ticket) *refusal {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if (t.phase == open || t.phase == waiting) && t.expired(e.now()) {
-		t.end("ticket_expired")
-	}
-	if t.phase == ended || t.phase == used {
-		return e.dead(t)
-	}
-	return nil
 }
 
 // register makes a write one that is under way: every state is old from now on. The caller has the
@@ -419,8 +402,13 @@ func (e *Engine) carry(w *write, send func(context.Context, *trading.Client, str
 			id = ""
 		}
 		a, err := send(context.Background(), e.client, id)
-		outcome := trading.OutcomeOf(err)
-		e.finish(w, outcome, codeOf(err), a)
+		outcome, code := trading.OutcomeOf(err), codeOf(err)
+		if w.Action.Kind == "flatten" {
+			if outcome, code = trading.Applied, ""; err != nil { // what is left, a look shows
+				outcome, code = trading.NotApplied, "not_flat"
+			}
+		}
+		e.finish(w, outcome, code, a)
 		if intent := intentOf(err); outcome == trading.Unknown && intent != "" {
 			e.background(func(ctx context.Context) { e.resolve(ctx, w, intent) })
 		}

@@ -316,7 +316,7 @@ func (e *Engine) marketsLike(ctx context.Context, part string) (any, *refusal) {
 
 func (e *Engine) history(ctx context.Context, id trading.AccountID) (any, *refusal) {
 	const most = 20
-	trades, err := e.trader(id).Trades(ctx)
+	trades, err := trader(e.client, id).Trades(ctx)
 	if err != nil {
 		return nil, unread(err)
 	}
