@@ -144,9 +144,14 @@ func TestGuesses(t *testing.T) {
 		w := r.ask()
 		var wrong, locked atomic.Int32
 		var guesses sync.WaitGroup
+		second := &gate{dir: r.config.Dir} // of another engine
 		for i := range 64 {
 			guesses.Go(func() {
-				switch err := r.engine.Approve(t.Context(), w.Ticket, w.Digest, fmt.Sprint("guess number ", i)); {
+				judge := func(phrase string) error { return r.engine.Approve(t.Context(), w.Ticket, w.Digest, phrase) }
+				if i%2 == 1 {
+					judge = second.judge
+				}
+				switch err := judge(fmt.Sprint("guess number ", i)); {
 				case errors.Is(err, ErrPassphrase):
 					wrong.Add(1)
 				case errors.Is(err, ErrGuessed):
@@ -155,7 +160,8 @@ func TestGuesses(t *testing.T) {
 			})
 		}
 		guesses.Wait()
-		assert.Equal(t, []int32{5, 59}, []int32{wrong.Load(), locked.Load()})
+		assert.LessOrEqual(t, wrong.Load(), int32(5))
+		assert.Equal(t, int32(64), wrong.Load()+locked.Load())
 		require.ErrorIs(t, r.engine.Approve(t.Context(), w.Ticket, w.Digest, phrase), ErrGuessed)
 		r.stop()
 		r.start()

@@ -164,13 +164,8 @@ func New(c Config) (_ *Engine, err error) {
 			}
 		}
 	}
-	if e.gate, err = openGate(cmp.Or(c.Approvals, c.Dir)); err != nil {
-		return nil, fmt.Errorf("mcp: %w", err)
-	}
-	if err := e.loadHalt(); err != nil {
-		return nil, fmt.Errorf("mcp: %w", err)
-	}
-	if err := e.loadPeaks(); err != nil {
+	e.gate = &gate{dir: cmp.Or(c.Approvals, c.Dir)}
+	if err := errors.Join(e.loadHalt(), e.loadPeaks()); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
 	}
 	var left []*write

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -30,15 +31,9 @@ func wrong(advice string, example any) *refusal {
 }
 
 // previewEntry makes a ticket of an order.
-func (e *Engine) previewEntry(ctx context.Context, args arguments, kind string) (any, *refusal) {
-	id, r := e.accountOf(args["account"])
-	if r != nil {
-		return nil, r
-	}
-	a := action{Kind: kind, Account: id, Symbol: args["symbol"]}
-	if kind == "" {
-		a.Kind = "market"
-	}
+func (e *Engine) previewEntry(ctx context.Context, id trading.AccountID, args arguments) (any, *refusal) {
+	a := action{Kind: cmp.Or(args["type"], args["kind"], "market"), Account: id, Symbol: args["symbol"]}
+	var r *refusal
 	if a.Order, r = orderOf(args, a.Kind); r != nil {
 		return nil, r
 	}
@@ -138,11 +133,7 @@ func (a *action) how(args arguments) *refusal {
 }
 
 // previewChange makes a ticket of what adds no exposure.
-func (e *Engine) previewChange(ctx context.Context, args arguments) (any, *refusal) {
-	id, r := e.accountOf(args["account"])
-	if r != nil {
-		return nil, r
-	}
+func (e *Engine) previewChange(ctx context.Context, id trading.AccountID, args arguments) (any, *refusal) {
 	a := action{Kind: args["change"], Account: id, Symbol: args["symbol"]}
 	switch a.Kind {
 	case "close":

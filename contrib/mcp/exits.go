@@ -47,7 +47,7 @@ func (e *Engine) exit(ctx context.Context, a action) (*ticketView, *refusal) {
 }
 
 // closeOut closes a whole position, or cancels an order that only adds exposure.
-func (e *Engine) closeOut(ctx context.Context, account trading.AccountID, args arguments) (*ticketView, *refusal) {
+func (e *Engine) closeOut(ctx context.Context, account trading.AccountID, args arguments) (any, *refusal) {
 	named := 0
 	for _, n := range []string{"symbol", "order", "run"} {
 		if args[n] != "" {
@@ -87,7 +87,7 @@ const flattenFor = 2 * time.Minute
 
 // flatten closes and cancels everything on an account. Its open tickets end, and no entry is taken
 // until it has ended.
-func (e *Engine) flatten(ctx context.Context, account trading.AccountID) (*flattened, *refusal) {
+func (e *Engine) flatten(ctx context.Context, account trading.AccountID, _ arguments) (any, *refusal) {
 	w := &write{ID: newID("x_"), Action: action{Kind: "flatten", Account: account}}
 	var report *flatten.Report
 	r := e.begin(w, func(ctx context.Context, c *trading.Client, _ string) (_ *answer, err error) {

@@ -9,16 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/tradingapi/trading-go/internal/disk"
 )
 
-// gate knows the passphrase by its hash. A guess is counted durably before it is judged, one at a
-// time, so that neither many at once nor a restart has more of them.
+// gate knows the passphrase by its hash. A guess is counted durably before it is judged, so that
+// neither many at once, nor a second engine, nor a restart has more of them.
 type gate struct {
 	dir string
 
@@ -40,29 +39,27 @@ var (
 
 type phraseHash struct{ Salt, Hash []byte }
 
-func openGate(dir string) (*gate, error) {
-	g := &gate{dir: dir}
-	_, err := g.guesses()
-	return g, err
-}
-
 func (g *gate) phraseFile() string { return filepath.Join(g.dir, "passphrase") }
 func (g *gate) guessFile() string  { return filepath.Join(g.dir, "guesses") }
 
-// guesses is how many were wrong since the last right one.
-func (g *gate) guesses() (int, error) {
-	data, _, err := disk.Read(g.guessFile(), mostBytes, disk.NoWrite)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+// count notes a guess, and returns how many there were since the last right one: a byte for each, since
+// engines of one user share the file.
+func (g *gate) count() (n int64, err error) {
+	f, err := disk.Open(g.guessFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if n, err = f.Size(); err != nil || n >= mostGuesses {
+		return n + 1, err
+	}
+	if _, err = f.Write([]byte{'.'}); err == nil {
+		err = errors.Join(f.Sync(), disk.SyncFolder(g.guessFile()))
 	}
 	if err != nil {
 		return 0, err
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(data)))
-	if err != nil {
-		return mostGuesses, nil // somebody wrote into it
-	}
-	return n, nil
+	return f.Size()
 }
 
 // judge lets through who knows the passphrase.
@@ -80,15 +77,12 @@ func (g *gate) judge(phrase string) error {
 	if err := json.Unmarshal(data, &want); err != nil || len(want.Hash) == 0 {
 		return fmt.Errorf("%s cannot be read", g.phraseFile())
 	}
-	n, err := g.guesses()
+	n, err := g.count()
 	if err != nil {
 		return err
 	}
-	if n >= mostGuesses {
+	if n > mostGuesses {
 		return ErrGuessed
-	}
-	if err := disk.Replace(g.guessFile(), []byte(strconv.Itoa(n+1)), true); err != nil {
-		return err
 	}
 	got, err := hashOf(phrase, want.Salt)
 	if err != nil {

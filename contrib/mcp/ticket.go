@@ -219,8 +219,8 @@ func (e *Engine) capped(t *ticket, p *policy, l *look, price decimal.Decimal) *r
 }
 
 // execute consumes a ticket and sends it, or hands it to a person. It answers within twenty seconds.
-func (e *Engine) execute(ctx context.Context, id string) (*ticketView, *refusal) {
-	t, r := e.find(id)
+func (e *Engine) execute(ctx context.Context, _ trading.AccountID, args arguments) (any, *refusal) {
+	t, r := e.find(args["ticket"])
 	if r != nil {
 		return nil, r
 	}

@@ -23,7 +23,7 @@ type tool struct {
 	again       bool // to call it twice does no more than once
 	fields      []field
 	example     map[string]string
-	call        func(ctx context.Context, e *Engine, args arguments) (any, *refusal)
+	call        func(e *Engine, ctx context.Context, id trading.AccountID, args arguments) (any, *refusal)
 }
 
 const instructions = `Before an order call account: it shows what you hold, what your writes did, and a state. Preview with that state, then execute the ticket once. ` +
@@ -44,39 +44,15 @@ var (
 // tools are those of an engine.
 func (e *Engine) tools() []tool {
 	all := []tool{
-		{name: "status", about: "Mode, health, halt, policy, accounts.", call: func(ctx context.Context, e *Engine, _ arguments) (any, *refusal) { return e.status(ctx) }},
-		{
-			name: "markets", about: "Markets and marks by part of the symbol.", fields: []field{{name: "symbol", required: true}}, example: map[string]string{"symbol": "BTC"},
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
-				return e.marketsLike(ctx, a["symbol"])
-			},
-		},
-		{
-			name: "account", about: "Money, positions, orders, what your writes did, and the state for previews.", fields: []field{accountField},
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
-				return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.account(ctx, id) })
-			},
-		},
-		{
-			name: "history", about: "Closed trades.", fields: []field{accountField},
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
-				return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.history(ctx, id) })
-			},
-		},
-		{
-			name: "get_ticket", about: "What became of a ticket.", fields: []field{{name: "ticket", required: true}}, example: map[string]string{"ticket": "t_…"},
-			call: func(_ context.Context, e *Engine, a arguments) (any, *refusal) { return e.tellTicket(a["ticket"]) },
-		},
-		{
-			name: "explain_code", about: "Meaning of a refusal's code.", fields: []field{{name: "code", required: true}}, example: map[string]string{"code": "MIN_NOTIONAL"},
-			call: func(_ context.Context, _ *Engine, a arguments) (any, *refusal) { return explain(a["code"]) },
-		},
+		{name: "status", about: "Mode, health, halt, policy, accounts.", call: (*Engine).status},
+		{name: "markets", about: "Markets and marks by part of the symbol.", fields: []field{{name: "symbol", required: true}}, example: map[string]string{"symbol": "BTC"}, call: (*Engine).marketsLike},
+		{name: "account", about: "Money, positions, orders, what your writes did, and the state for previews.", fields: []field{accountField}, call: (*Engine).account},
+		{name: "history", about: "Closed trades.", fields: []field{accountField}, call: (*Engine).history},
+		{name: "get_ticket", about: "What became of a ticket.", fields: []field{{name: "ticket", required: true}}, example: map[string]string{"ticket": "t_…"}, call: (*Engine).tellTicket},
+		{name: "explain_code", about: "Meaning of a refusal's code.", fields: []field{{name: "code", required: true}}, example: map[string]string{"code": "MIN_NOTIONAL"}, call: (*Engine).explain},
 		{
 			name: "preview_order", about: "Judge an order; returns a ticket. type: market, limit (fills now) or resting.", acts: true, example: orderExample,
-			fields: append(slices.Clone(orderFields), field{name: "type", kind: choice, values: kinds[:3]}),
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
-				return e.previewEntry(ctx, a, a["type"])
-			},
+			fields: append(slices.Clone(orderFields), field{name: "type", kind: choice, values: kinds[:3]}), call: (*Engine).previewEntry,
 		},
 	}
 	if e.config.Pro {
@@ -85,9 +61,7 @@ func (e *Engine) tools() []tool {
 			example: map[string]string{"kind": "twap", "symbol": "BTC", "side": "long", "size": "0.5", "leverage": "2", "seconds": "600", "state": "s_…"},
 			fields: append(slices.Clone(orderFields), field{name: "kind", kind: choice, values: kinds[3:], required: true}, field{name: "trigger", kind: amount}, field{name: "seconds", kind: amount},
 				field{name: "from", kind: amount}, field{name: "to", kind: amount}, field{name: "count", kind: amount}),
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
-				return e.previewEntry(ctx, a, a["kind"])
-			},
+			call: (*Engine).previewEntry,
 		})
 	}
 	all = append(all, tool{
@@ -96,36 +70,23 @@ func (e *Engine) tools() []tool {
 			{name: "change", kind: choice, values: []string{"close", "levels", "cancel"}, required: true}, {name: "symbol"}, {name: "percent", kind: amount},
 			{name: "stop_loss", kind: price}, {name: "take_profit", kind: price}, {name: "order"}, {name: "run"}, accountField,
 		},
-		call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return e.previewChange(ctx, a) },
+		call: (*Engine).previewChange,
 	}, tool{
 		name: "execute", about: "Send what a ticket is for, once.", acts: true, destroys: true, again: true, fields: []field{{name: "ticket", required: true}}, example: map[string]string{"ticket": "t_…"},
-		call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) { return e.execute(ctx, a["ticket"]) },
+		call: (*Engine).execute,
 	}, tool{
 		name: "close", about: "Close a whole position, or cancel an order or run of yours that adds.", acts: true, destroys: true, again: true,
-		fields: []field{{name: "symbol"}, {name: "order"}, {name: "run"}, accountField}, example: map[string]string{"symbol": "BTC"},
-		call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
-			return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.closeOut(ctx, id, a) })
-		},
+		fields: []field{{name: "symbol"}, {name: "order"}, {name: "run"}, accountField}, example: map[string]string{"symbol": "BTC"}, call: (*Engine).closeOut,
 	}, tool{
-		name: "flatten", about: "Cancel and close everything.", acts: true, destroys: true, again: true, fields: []field{accountField},
-		call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
-			return ofAccount(e, a, func(id trading.AccountID) (any, *refusal) { return e.flatten(ctx, id) })
-		},
+		name: "flatten", about: "Cancel and close everything.", acts: true, destroys: true, again: true, fields: []field{accountField}, call: (*Engine).flatten,
 	}, tool{
-		name: "halt", about: "Refuse entries until the operator resumes.", acts: true, destroys: true, again: true,
-		call: func(_ context.Context, e *Engine, _ arguments) (any, *refusal) { return e.haltNow() },
+		name: "halt", about: "Refuse entries until the operator resumes.", acts: true, destroys: true, again: true, call: (*Engine).haltNow,
 	})
 	if e.config.Docs != nil {
 		all = append(all, tool{
-			name: "search_docs", about: "Search the API's documentation.", fields: []field{{name: "query", kind: free, required: true}}, example: map[string]string{"query": "rate limits"},
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
-				return e.document(func() (any, error) { return e.config.Docs.Search(ctx, a["query"]) })
-			},
+			name: "search_docs", about: "Search the API's documentation.", fields: []field{{name: "query", kind: free, required: true}}, example: map[string]string{"query": "rate limits"}, call: (*Engine).document,
 		}, tool{
-			name: "get_page", about: "Read a page of it.", fields: []field{{name: "page", kind: free, required: true}}, example: map[string]string{"page": "/errors"},
-			call: func(ctx context.Context, e *Engine, a arguments) (any, *refusal) {
-				return e.document(func() (any, error) { return e.config.Docs.Page(ctx, a["page"]) })
-			},
+			name: "get_page", about: "Read a page of it.", fields: []field{{name: "page", kind: free, required: true}}, example: map[string]string{"page": "/errors"}, call: (*Engine).document,
 		})
 	}
 	if e.config.Mode == Read {
@@ -161,7 +122,7 @@ func (t *tool) schema() json.RawMessage {
 	return data
 }
 
-// Call carries out one call of a tool. What it returns is what a model reads.
+// call carries out one call of a tool. What it returns is what a model reads.
 func (e *Engine) call(ctx context.Context, t *tool, raw json.RawMessage) (any, *refusal) {
 	args, r := decode(raw, t.fields, t.example)
 	if r != nil {
@@ -172,7 +133,13 @@ func (e *Engine) call(ctx context.Context, t *tool, raw json.RawMessage) (any, *
 			return nil, r
 		}
 	}
-	return t.call(ctx, e, args)
+	id := trading.AccountID("")
+	if slices.ContainsFunc(t.fields, func(f field) bool { return f.name == accountField.name }) {
+		if id, r = e.accountOf(args["account"]); r != nil {
+			return nil, r
+		}
+	}
+	return t.call(e, ctx, id, args)
 }
 
 // server is a new server of the protocol. Each front has its own; all have one engine.
@@ -221,15 +188,7 @@ func (e *Engine) elicit(q *mcp.CallToolRequest, link string) {
 	})
 }
 
-// ofAccount chooses the account of a call: the one that is named, or the only one.
-func ofAccount(e *Engine, args arguments, do func(trading.AccountID) (any, *refusal)) (any, *refusal) {
-	id, r := e.accountOf(args["account"])
-	if r != nil {
-		return nil, r
-	}
-	return do(id)
-}
-
+// accountOf is the account of a call: the one that is named, or the only one.
 func (e *Engine) accountOf(named string) (trading.AccountID, *refusal) {
 	id := trading.AccountID(named)
 	switch {
@@ -254,7 +213,7 @@ type statusView struct {
 	Time     string   `json:"time"`
 }
 
-func (e *Engine) status(ctx context.Context) (any, *refusal) {
+func (e *Engine) status(ctx context.Context, _ trading.AccountID, _ arguments) (any, *refusal) {
 	v := &statusView{Mode: e.config.Mode, Health: "unknown", Approve: e.config.Approve, Time: e.now().Wall.UTC().Format(time.RFC3339)}
 	if h, err := e.client.Health(ctx); err == nil && slices.Contains([]trading.HealthStatus{trading.Healthy, trading.Degraded, trading.Unavailable}, h.Status) {
 		v.Health = string(h.Status)
@@ -291,8 +250,9 @@ type marketView struct {
 	MaxLeverage string `json:"max_leverage"`
 }
 
-func (e *Engine) marketsLike(ctx context.Context, part string) (any, *refusal) {
+func (e *Engine) marketsLike(ctx context.Context, _ trading.AccountID, args arguments) (any, *refusal) {
 	const most = 20
+	part := strings.ToUpper(args["symbol"])
 	all, err := e.list(ctx)
 	if err != nil {
 		return nil, unread(err)
@@ -303,7 +263,7 @@ func (e *Engine) marketsLike(ctx context.Context, part string) (any, *refusal) {
 	}
 	found := []marketView{}
 	for _, m := range all {
-		if len(found) < most && strings.Contains(strings.ToUpper(m.Symbol), strings.ToUpper(part)) {
+		if len(found) < most && strings.Contains(strings.ToUpper(m.Symbol), part) {
 			v := marketView{Symbol: name(m.Symbol), MaxLeverage: m.MaxLeverage.String()}
 			if price, priced := marks[m.Symbol].Price(); priced {
 				v.Mark = price.String()
@@ -314,7 +274,7 @@ func (e *Engine) marketsLike(ctx context.Context, part string) (any, *refusal) {
 	return map[string]any{"markets": found}, nil
 }
 
-func (e *Engine) history(ctx context.Context, id trading.AccountID) (any, *refusal) {
+func (e *Engine) history(ctx context.Context, id trading.AccountID, _ arguments) (any, *refusal) {
 	const most = 20
 	trades, err := trader(e.client, id).Trades(ctx)
 	if err != nil {
@@ -332,8 +292,8 @@ func (e *Engine) history(ctx context.Context, id trading.AccountID) (any, *refus
 	return map[string]any{"account": accountName(id), "trades": rows}, nil
 }
 
-func (e *Engine) tellTicket(id string) (any, *refusal) {
-	t, r := e.find(id)
+func (e *Engine) tellTicket(_ context.Context, _ trading.AccountID, args arguments) (any, *refusal) {
+	t, r := e.find(args["ticket"])
 	if r != nil {
 		return nil, r
 	}
@@ -342,7 +302,8 @@ func (e *Engine) tellTicket(id string) (any, *refusal) {
 	return e.view(t), nil
 }
 
-func explain(code string) (any, *refusal) {
+func (e *Engine) explain(_ context.Context, _ trading.AccountID, args arguments) (any, *refusal) {
+	code := args["code"]
 	rule, known := rules[trading.Code(code)]
 	if !known {
 		return nil, refuse("unknown_code", "It is no code of the service. Codes of these tools say in their advice what to do.")
@@ -350,7 +311,7 @@ func explain(code string) (any, *refusal) {
 	return map[string]string{"code": code, "means": rule.Meaning, "advice": rule.Advice.String(), "outcome": outcomeName(rule.Outcome)}, nil
 }
 
-func (e *Engine) haltNow() (any, *refusal) {
+func (e *Engine) haltNow(context.Context, trading.AccountID, arguments) (any, *refusal) {
 	if err := e.halt(); err != nil {
 		e.config.Logger.Error("a halt cannot be noted", "err", err)
 		return map[string]any{"halted": true, "advice": "Entries are refused, but a restart would not know it: tell the operator."}, nil
@@ -359,11 +320,17 @@ func (e *Engine) haltNow() (any, *refusal) {
 }
 
 // document quotes what the documentation says. It is somebody else's text: data, and no instruction.
-func (e *Engine) document(read func() (any, error)) (any, *refusal) {
+func (e *Engine) document(ctx context.Context, _ trading.AccountID, args arguments) (any, *refusal) {
+	var text any
 	if r := e.limit("documents", docsAMinute); r != nil {
 		return nil, r
 	}
-	text, err := read()
+	err := error(nil)
+	if page := args["page"]; page != "" {
+		text, err = e.config.Docs.Page(ctx, page)
+	} else {
+		text, err = e.config.Docs.Search(ctx, args["query"])
+	}
 	var limited *docs.RateLimitError
 	switch {
 	case errors.As(err, &limited):

@@ -130,7 +130,7 @@ type accountView struct {
 }
 
 // account looks at an account, and shows it with its writes and a state.
-func (e *Engine) account(ctx context.Context, id trading.AccountID) (*accountView, *refusal) {
+func (e *Engine) account(ctx context.Context, id trading.AccountID, _ arguments) (any, *refusal) {
 	l, err := e.read(ctx, id)
 	if err != nil {
 		return nil, unread(err)
