@@ -32,13 +32,21 @@ func (e *Engine) Waiting() []Waiting {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	all := []Waiting{}
-	for _, t := range e.tickets {
-		if now := e.now(); t.phase == waiting && !t.expired(now) {
-			_, most := now.since(t.handed)
-			all = append(all, Waiting{Ticket: t.id, Digest: t.digest, Lines: e.lines(t), Expires: approveWithin - most})
-		}
+	for _, t := range e.waiting() {
+		_, most := e.now().since(t.handed)
+		all = append(all, Waiting{Ticket: t.id, Digest: t.digest, Lines: e.lines(t), Expires: approveWithin - most})
 	}
 	slices.SortFunc(all, func(a, b Waiting) int { return cmp.Compare(a.Expires, b.Expires) })
+	return all
+}
+
+// waiting are the tickets that wait. The caller has the lock.
+func (e *Engine) waiting() (all []*ticket) {
+	for _, t := range e.tickets {
+		if t.phase == waiting && !t.expired(e.now()) {
+			all = append(all, t)
+		}
+	}
 	return all
 }
 

@@ -261,12 +261,7 @@ func (e *Engine) Busy() bool {
 			return true
 		}
 	}
-	for _, t := range e.tickets {
-		if t.phase == waiting && !t.expired(now) {
-			return true
-		}
-	}
-	return false
+	return len(e.waiting()) > 0
 }
 
 // newID is a random name.

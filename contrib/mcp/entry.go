@@ -53,16 +53,16 @@ func (e *Engine) previewEntry(ctx context.Context, id trading.AccountID, args ar
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	v := &previewView{
-		ticketView: e.view(t), Notional: t.write.Notional.String(), Fee: opt(j.report.Fee), LossAtStop: opt(j.report.LossAtStop),
-		GainAtTarget: opt(j.report.GainAtTarget), Person: e.needsPerson(t),
+		ticketView: e.view(t), Notional: t.write.Notional.String(), Fee: opt(j.Fee), LossAtStop: opt(j.LossAtStop),
+		GainAtTarget: opt(j.GainAtTarget), Person: e.needsPerson(t),
 	}
-	if price, priced := j.report.Price.Price(); priced {
+	if price, priced := j.Price.Price(); priced {
 		v.Price = price.String()
 	}
-	if after, is := j.report.After.Get(); is {
+	if after, is := j.After.Get(); is {
 		v.After = string(after.Side) + " " + after.Size.String()
 	}
-	for _, p := range j.report.Problems {
+	for _, p := range j.Problems {
 		v.Warnings = append(v.Warnings, string(p.Warning))
 	}
 	return v, nil

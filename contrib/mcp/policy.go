@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 
 	"github.com/shopspring/decimal"
 
@@ -132,39 +131,6 @@ func (p *policy) allows(a *action) *refusal {
 		return breaks("max_leverage", "Name a leverage of "+p.Leverage.String()+" at the most.")
 	case p.StopRequired && a.Order.StopLoss.IsZero():
 		return breaks("stop_required", "Name a stop_loss.")
-	}
-	return nil
-}
-
-// figures are what the caps of an entry are held against, with the entry itself counted.
-type figures struct {
-	order, position, day, risk decimal.Decimal
-	entries                    int
-	fall                       decimal.Decimal // of the equity, below its highest
-	fallKnown                  bool
-	now, steady                Moment // by the wall clock as it is, and as it would be had nobody set it
-}
-
-// holds judges an entry by them.
-func (p *policy) holds(f figures) *refusal {
-	over := func(rule string, limit *dollars, is decimal.Decimal) *refusal {
-		return breaks(rule, "It would come to "+is.StringFixed(2)+", and the limit is "+limit.String()+".")
-	}
-	switch {
-	case !p.OrderNotional.within(f.order):
-		return over("max_order_notional", p.OrderNotional, f.order)
-	case !p.PositionSize.within(f.position):
-		return over("max_position_notional", p.PositionSize, f.position)
-	case !p.DayNotional.within(f.day):
-		return over("max_day_notional", p.DayNotional, f.day)
-	case !p.OpenRisk.within(f.risk):
-		return over("max_open_risk", p.OpenRisk, f.risk)
-	case p.EntriesPerHour != nil && f.entries > *p.EntriesPerHour:
-		return breaks("entries_per_hour", "The limit is "+strconv.Itoa(*p.EntriesPerHour)+" an hour.")
-	case p.Drawdown != nil && (!f.fallKnown || !p.Drawdown.within(f.fall)):
-		return over("max_drawdown", p.Drawdown, f.fall)
-	case !p.open(f.now) || !p.open(f.steady):
-		return breaks("hours", "Entries are allowed at "+p.Hours+" UTC.")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -119,6 +120,30 @@ func TestWithoutASandboxKey(t *testing.T) {
 		r.refused("no_mark", "preview_order", r.buy())
 		v := r.must("execute", ticketOf(r.ticket(r.buy("type", "resting", "limit_price", "60000"))))
 		assert.Equal(t, "applied", v.text("outcome"), "%v", v)
+	})
+}
+
+// An order whose outcome stays unknown closes its market until a read that began five seconds after
+// its call has ended; then an entry that names it passes.
+func TestAnUnknownOutcomeStopsClosing(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		time.Sleep(10 * time.Second)
+		args := r.buy("adds_to", r.ticket(r.buy()))
+		w := r.engine.tickets[args["adds_to"]].write
+		r.engine.mu.Lock()
+		r.engine.tickets[w.ID].phase = used
+		r.engine.register(w)
+		ended := r.engine.now()
+		w.Ended = &ended
+		r.engine.changed(w)
+		r.engine.mu.Unlock()
+		look := func() map[string]string { return with(maps.Clone(args), "state", r.must("account", nil).text("state")) }
+		early := look()
+		r.refused("market_closed", "preview_order", early)
+		time.Sleep(6 * time.Second)
+		r.refused("market_closed", "preview_order", early)
+		r.refused("adds_to_needed", "preview_order", with(look(), "adds_to", "t_other"))
+		r.must("preview_order", with(look(), "adds_to", w.ID))
 	})
 }
 

@@ -3,6 +3,7 @@ package mcp
 import (
 	"errors"
 	"regexp"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -21,7 +22,7 @@ type refusal struct {
 
 // refuse says that nothing was changed.
 func refuse(code, advice string) *refusal {
-	return &refusal{Code: code, Outcome: outcomeName(trading.NotApplied), Advice: advice}
+	return &refusal{Code: code, Outcome: "not_applied", Advice: advice}
 }
 
 // breaks refuses what a rule of the policy forbids.
@@ -33,16 +34,7 @@ func breaks(rule, advice string) *refusal {
 
 func (r *refusal) of(ticket string) *refusal { r.Ticket = ticket; return r }
 
-func outcomeName(o trading.Outcome) string {
-	switch o {
-	case trading.Applied:
-		return "applied"
-	case trading.NotApplied:
-		return "not_applied"
-	default:
-		return "unknown"
-	}
-}
+func outcomeName(o trading.Outcome) string { return strings.ReplaceAll(o.String(), " ", "_") }
 
 // The text of the service does not reach a model, but for names of plain characters and codes that
 // are documented.

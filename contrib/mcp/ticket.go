@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -67,15 +68,8 @@ func (e *Engine) needsPerson(t *ticket) bool {
 	return e.config.Approve == ApproveEntries && (t.write.Action.entry() || t.loosens)
 }
 
-// judged is what the judgement of an entry came to.
-type judged struct {
-	report risk.Report
-	look   *look
-	mark   trading.Mark
-}
-
 // preview judges a request, and makes a ticket of it.
-func (e *Engine) preview(ctx context.Context, a action, stateToken, addsTo string) (*ticket, *judged, *refusal) {
+func (e *Engine) preview(ctx context.Context, a action, stateToken, addsTo string) (*ticket, *risk.Report, *refusal) {
 	if r := e.limit("previews", previewsAMinute); r != nil {
 		return nil, nil, r
 	}
@@ -117,13 +111,13 @@ func (e *Engine) closedToEntries(a *action) *refusal {
 
 // judge judges a ticket by everything as it is now. At the preview it also learns what the ticket
 // is bound to. Of what is no entry only the policy is judged.
-func (e *Engine) judge(ctx context.Context, t *ticket, p *policy, first bool) (*judged, *refusal) {
+func (e *Engine) judge(ctx context.Context, t *ticket, p *policy, first bool) (*risk.Report, *refusal) {
 	a := &t.write.Action
 	if r := p.allows(a); r != nil {
 		return nil, r
 	}
 	if !a.entry() {
-		return &judged{}, e.loosening(ctx, t, first)
+		return nil, e.loosening(ctx, t, first)
 	}
 	e.mu.Lock()
 	r := e.mayRest(t)
@@ -147,9 +141,8 @@ func (e *Engine) judge(ctx context.Context, t *ticket, p *policy, first bool) (*
 	if r != nil {
 		return nil, r
 	}
-	j := &judged{look: l, mark: mark}
-	j.report = risk.Preview(*a.Order, risk.Inputs{Environment: environment(a.Account), Method: a.method(), Market: market, Mark: mark, State: l.state, Positions: trading.Some(l.positions)})
-	for _, problem := range j.report.Problems {
+	j := risk.Preview(*a.Order, risk.Inputs{Environment: environment(a.Account), Method: a.method(), Market: market, Mark: mark, State: l.state, Positions: trading.Some(l.positions)})
+	for _, problem := range j.Problems {
 		if problem.Fatal && problem.Code != "" {
 			return nil, refuse(name(string(problem.Code)), "The service would refuse this order. Call explain_code, and change the order.")
 		} else if problem.Fatal {
@@ -163,7 +156,7 @@ func (e *Engine) judge(ctx context.Context, t *ticket, p *policy, first bool) (*
 	w := t.write
 	w.Notional = a.Order.Size.Mul(price)
 	w.Risk = lossAt(a.Order.Side, price, a.Order.Size, a.Order.StopLoss)
-	w.Adds = j.report.Effect == risk.Opens || j.report.Effect == risk.Adds
+	w.Adds = j.Effect == risk.Opens || j.Effect == risk.Adds
 	switch {
 	case first:
 		t.mark, t.held = mark, held
@@ -172,7 +165,7 @@ func (e *Engine) judge(ctx context.Context, t *ticket, p *policy, first bool) (*
 	case !t.held.Equal(held):
 		return nil, refuse("position_changed", "The position in this market changed since the preview. Call account, and decide anew.")
 	}
-	return j, e.capped(t, p, l, price)
+	return &j, e.capped(t, p, l, price)
 }
 
 // moved reports whether a mark is too far from what it was, or has come or gone.
@@ -199,23 +192,43 @@ func (e *Engine) mayRest(t *ticket) *refusal {
 
 // capped judges an entry by the caps of the policy.
 func (e *Engine) capped(t *ticket, p *policy, l *look, price decimal.Decimal) *refusal {
-	f := figures{}
+	fall, known := decimal.Zero, true
 	if p.Drawdown != nil {
-		f.fall, f.fallKnown = e.fall(t.write.Action.Account, l.state.Equity)
+		fall, known = e.fall(t.write.Action.Account, l.state.Equity)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a, now := &t.write.Action, e.now()
 	sized := e.seen(a.Account, l)
-	if !sized && (p.PositionSize != nil || p.OpenRisk != nil) {
-		return breaks("max_position_notional", "The account has a resting order or a run that is not of this engine, so how large the position can get is not known.")
-	}
 	day, hour := e.counted(a.Account, now)
-	steady := e.began
+	for _, c := range []struct {
+		rule  string
+		limit *dollars
+		comes decimal.Decimal
+	}{
+		{"max_order_notional", p.OrderNotional, t.write.Notional},
+		{"max_position_notional", p.PositionSize, e.worst(a, l).Add(a.Order.Size).Mul(price)},
+		{"max_day_notional", p.DayNotional, day.Add(t.write.Notional)},
+		{"max_open_risk", p.OpenRisk, e.openRisk(a.Account, l).Add(t.write.Risk)},
+		{"max_drawdown", p.Drawdown, fall},
+	} {
+		if !c.limit.within(c.comes) {
+			return breaks(c.rule, "It would come to "+c.comes.StringFixed(2)+", and the limit is "+c.limit.String()+".")
+		}
+	}
+	steady := e.began // and the time of today, had nobody set the wall clock
 	steady.Wall = steady.Wall.Add(now.Up - e.began.Up)
-	f.order, f.position, f.day = t.write.Notional, e.worst(a, l).Add(a.Order.Size).Mul(price), day.Add(t.write.Notional)
-	f.risk, f.entries, f.now, f.steady = e.openRisk(a.Account, l).Add(t.write.Risk), hour+1, now, steady
-	return p.holds(f)
+	switch {
+	case !sized && (p.PositionSize != nil || p.OpenRisk != nil):
+		return breaks("max_position_notional", "The account has a resting order or a run that is not of this engine, so how large the position can get is not known.")
+	case !known:
+		return breaks("max_drawdown", "The highest equity cannot be noted.")
+	case p.EntriesPerHour != nil && hour >= *p.EntriesPerHour:
+		return breaks("entries_per_hour", "The limit is "+strconv.Itoa(*p.EntriesPerHour)+" an hour.")
+	case !p.open(now) || !p.open(steady):
+		return breaks("hours", "Entries are allowed at "+p.Hours+" UTC.")
+	}
+	return nil
 }
 
 // execute consumes a ticket and sends it, or hands it to a person. It answers within twenty seconds.
@@ -246,23 +259,13 @@ func (e *Engine) execute(ctx context.Context, _ trading.AccountID, args argument
 
 // hand lets a person have a ticket. The caller has the lock.
 func (e *Engine) hand(t *ticket) *refusal {
-	now, n := e.now(), 0
-	if t.expired(now) {
-		t.end("ticket_expired")
-		return e.dead(t)
-	}
-	for _, other := range e.tickets {
-		if other.phase == waiting && !other.expired(now) {
-			n++
-		}
-	}
 	switch {
-	case n >= mostWaiting:
+	case len(e.waiting()) >= mostWaiting:
 		return refuse("too_many_waiting", "Three tickets wait for a person. Wait until they are decided.").of(t.id)
 	case e.page == "":
 		return refuse("nobody_approves", "Nothing asks a person for approval here.").of(t.id)
 	}
-	t.phase, t.handed = waiting, now
+	t.phase, t.handed = waiting, e.now()
 	return nil
 }
 
@@ -285,7 +288,7 @@ func (e *Engine) find(id string) (*ticket, *refusal) {
 	}
 	if e.forgotten(id) {
 		r := refuse("ticket_too_old", "The ticket is older than a day, so it is not known whether it was executed. Call account and history.").of(id)
-		r.Outcome = outcomeName(trading.Unknown)
+		r.Outcome = "unknown"
 		return nil, r
 	}
 	return nil, refuse("unknown_ticket", "No such ticket was executed: nothing was sent for it. Tickets that were not executed do not outlive the engine.").of(id)

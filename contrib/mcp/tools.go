@@ -235,12 +235,7 @@ func (e *Engine) status(ctx context.Context, _ trading.AccountID, _ arguments) (
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	v.Halted = e.halted
-	for _, t := range e.tickets {
-		if t.phase == waiting && !t.expired(e.now()) {
-			v.Waiting++
-		}
-	}
+	v.Halted, v.Waiting = e.halted, len(e.waiting())
 	return v, nil
 }
 
