@@ -176,7 +176,12 @@ func (a *agent) start(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	const most = 1 << 20
+	file, how := filepath.Join(dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND // an engine may run, which another front has started
+	if old, err := os.Stat(file); err == nil && old.Size() > most {
+		how |= os.O_TRUNC
+	}
+	log, err := os.OpenFile(file, how, 0o600)
 	if err != nil {
 		return err
 	}

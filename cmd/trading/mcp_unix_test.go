@@ -153,10 +153,10 @@ func (r *rig) engine(state, mode string) int {
 	require.Len(r.t, logs, 1)
 	text, err := os.ReadFile(logs[0])
 	require.NoError(r.t, err)
-	found := enginePID.FindStringSubmatch(string(text))
-	require.NotNil(r.t, found, "%s", text)
+	found := enginePID.FindAllStringSubmatch(string(text), -1)
+	require.NotEmpty(r.t, found, "%s", text)
 	assert.NotContains(r.t, string(text), "pk_")
-	pid, err := strconv.Atoi(found[1])
+	pid, err := strconv.Atoi(found[len(found)-1][1])
 	require.NoError(r.t, err)
 	return pid
 }
@@ -314,6 +314,24 @@ func TestApproveAmongEngines(t *testing.T) {
 	for _, c := range []*chat{live, c} {
 		assert.Equal(t, false, c.call("status", nil)["halted"])
 	}
+}
+
+// A second engine that another front starts at the same moment ends, and leaves the log to the first.
+func TestMCPEnginesAtOnce(t *testing.T) {
+	r, _ := onLoopback(t)
+	state, err := os.MkdirTemp("", "m")
+	require.NoError(t, err)
+	r.env = append(r.env, "XDG_STATE_HOME="+state)
+	c := r.chat("--mode", "paper")
+	pid := r.engine(state, "paper")
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL); _ = os.RemoveAll(state) })
+	a := newAgent(&cli.App{Environ: append(r.env, childCommand+"=1")}, new(cobra.Command))
+	require.NoError(t, a.cmd.ParseFlags([]string{"--mode", "paper"}))
+	dir, _, err := a.complete()
+	require.NoError(t, err)
+	require.NoError(t, a.start(t.Context(), dir))
+	assert.Equal(t, pid, r.engine(state, "paper"))
+	assert.Equal(t, "paper", c.call("status", nil)["mode"])
 }
 
 // The first command of the page, with nothing configured.
