@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 // Each test here is a way to a flattering figure on a market without an edge.
@@ -178,7 +179,7 @@ func TestFooledByStraightLines(t *testing.T) {
 	for _, c := range []struct {
 		days, bar int
 		look      time.Duration
-	}{{6, 3600, time.Minute}, {3, 900, 30 * time.Second}, {1, 60, 4 * time.Second}} {
+	}{{depth.Of(3, 6), 3600, time.Minute}, {depth.Of(1, 3), 900, 30 * time.Second}, {1, 60, depth.Of(20*time.Second, 4*time.Second)}} {
 		path := driftless(5, c.days*86400, 2)
 		data := candlesOf(t, "BTC", path, c.bar)
 		r := Run(t, func(ctx context.Context, client *trading.Client) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 // around are marks of ten seconds around each so many hours of some days, of a walk without an edge.
@@ -103,14 +104,22 @@ func TestFoundInWords(t *testing.T) {
 	}
 }
 
-// foundProgram sweeps over 200 variants on a walk, and with an edge.
+// foundVariants are all, or each ninth for a sample.
+func foundVariants() (numbers []int) {
+	for i := 0; i < 200; i += depth.Of(9, 1) {
+		numbers = append(numbers, i)
+	}
+	return numbers
+}
+
+// foundProgram sweeps over variants on a walk, and with an edge.
 func foundProgram(r *Runner) int {
 	fmt.Println("a line of the program") // a worker's lines are no news
 	for _, edge := range []float64{0, planted} {
 		config := Config{Data: around(32, 4, edge), Account: unbounded("100000")}
 		train, test := Split(config, time.Unix(fooledStart+24*86400, 0))
 		s := Sweep{Train: []Config{train}, Test: []Config{test}, Pool: Pool{Workers: 2, Timeout: time.Minute}}
-		for i := range 200 {
+		for _, i := range foundVariants() {
 			before, held, against := time.Duration(10+10*(i%10))*time.Second, time.Duration(10+10*(i/10%10))*time.Second, i >= 100
 			s.Variants = append(s.Variants, Variant{fmt.Sprintf("%s/%s/%t", before, held, against), goesOn(4, before, held, against)})
 		}
@@ -126,18 +135,15 @@ func foundProgram(r *Runner) int {
 	return 0
 }
 
-// TestFoundBySweeps: nothing among 200 variants on a walk, and the edge where it is planted.
+// TestFoundBySweeps: nothing among all variants on a walk, and the edge where it is planted.
 func TestFoundBySweeps(t *testing.T) {
 	skipUnderRace(t)
-	if testing.Short() {
-		t.Skip("402 runs")
-	}
 	out, errs, status := program(t, "found")
 	require.Equal(t, 0, status, errs)
 	require.Equal(t, 1, strings.Count(out, "a line of the program"))
-	require.Equal(t, 2, strings.Count(out, "200 variants tried, 0 broken"))
+	require.Equal(t, 2, strings.Count(out, fmt.Sprintf("%d variants tried, 0 broken", len(foundVariants()))))
 	require.Contains(t, out, "on prices that it was not chosen on: mean return")
-	require.Contains(t, errs, "backtest: train: 200 of 200 runs, 0 broken")
+	require.Contains(t, errs, fmt.Sprintf("backtest: train: %[1]d of %[1]d runs, 0 broken", len(foundVariants())))
 	require.Regexp(t, `planted 0 bp: the best is .*: No edge was found: it loses its costs, at 99 %`, out)
 	require.Regexp(t, `planted 18 bp: the best is .*/false: An edge was found, and it pays its costs`, out)
 }

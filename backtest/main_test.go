@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/internal/testing/leak"
-	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // asProgram makes the test binary one of the programs below, and its workers too.
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 // it without.
 func skipUnderRace(t *testing.T) {
 	t.Helper()
-	if rig.RaceDetector {
+	if depth.Race {
 		t.Skip("takes minutes under the race detector")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/protect"
@@ -150,7 +151,7 @@ func TestASeriesUnderEachReading(t *testing.T) {
 	}
 }
 
-// Under every pair a series is never wrong. Without -observe.pairs it takes one of ninety.
+// Under every pair a series is never wrong. A sample takes one of 300, TESTS=full one of 90, -observe.pairs all.
 func TestASeriesUnderPairs(t *testing.T) {
 	all := slices.Sorted(maps.Keys(tradingsim.Interpretations()))
 	step, n := 90, 0
@@ -180,7 +181,7 @@ func TestASeriesUnderPairs(t *testing.T) {
 }
 
 // brief reports whether a sample is enough.
-func brief() bool { return testing.Short() || raceDetector }
+func brief() bool { return !depth.Full() }
 
 // some are the readings to ask under: all, or one in six for a sample, beginning at another one each.
 func some(first int) (numbers []int) {

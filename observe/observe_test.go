@@ -94,7 +94,7 @@ func environmentOfReading(number int) profile.Environment {
 	return ""
 }
 
-// Under every pair no experiment is wrong. Without -observe.pairs it takes one in five, -short one in twenty.
+// Under every pair no experiment is wrong. A sample takes one in 20, TESTS=full one in 5, -observe.pairs all.
 func TestPairsOfReadings(t *testing.T) {
 	all := slices.Sorted(maps.Keys(tradingsim.Interpretations()))
 	step := 5

@@ -127,7 +127,7 @@ func killed(at int, executed bool) func(http.RoundTripper) http.RoundTripper {
 }
 
 // kill -9 at each request of a run, before it left or before it was answered: the next run leaves the account
-// flat, and nothing was traded twice. -short takes one request in 160, without -observe.kills one in 32.
+// flat, and nothing was traded twice. A sample takes one request in 160, TESTS=full one in 32, -observe.kills all.
 func TestKilledAtEachRequest(t *testing.T) {
 	for _, class := range []Class{OnPaper, Trial} {
 		all := 0

@@ -15,6 +15,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/risk"
 )
 
@@ -54,7 +55,7 @@ func TestPreviewAgreesWithTheSimulator(t *testing.T) {
 	if *full {
 		total = 1_000_000
 	}
-	few := testing.Short() || raceDetector // each world is one goroutine
+	few := !depth.Full() // each world is one goroutine
 	if few {
 		total = 4_000
 	}

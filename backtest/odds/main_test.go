@@ -4,8 +4,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/internal/testing/leak"
-	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // TestMain looks for goroutines that the tests have left behind.
@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 // skipUnderRace skips statistics, which start no goroutine.
 func skipUnderRace(t *testing.T) {
 	t.Helper()
-	if rig.RaceDetector {
+	if depth.Race {
 		t.Skip("takes minutes under the race detector")
 	}
 }

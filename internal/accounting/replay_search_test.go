@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 var replayDeep = flag.Bool("replay.deep", false, "replay worlds of up to four writes")
@@ -304,8 +305,8 @@ func TestReplaysHold(t *testing.T) {
 			if b.deep && !*replayDeep {
 				t.Skip("-replay.deep")
 			}
-			if raceDetector && strings.HasSuffix(b.name, "writes of a few") {
-				t.Skip("one goroutine, and a search")
+			if !depth.Full() && strings.HasSuffix(b.name, "writes of a few") {
+				t.Skip("TESTS=full")
 			}
 			s := b.telling
 			judged, decided := 0, 0

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 // factsOf is a tale as a verdict sees it: what each own write's answer shows of itself, and equal
@@ -98,11 +100,11 @@ var tellings = []struct {
 // TestTalesHold judges the lost writes of small worlds at a price that stands still, on accounts that
 // others may trade and on declared ones.
 func TestTalesHold(t *testing.T) {
-	if raceDetector {
+	if depth.Race {
 		t.Skip("one goroutine, and a search")
 	}
 	for _, b := range tellings {
-		if b.deep && !*replayDeep {
+		if b.deep && !*replayDeep || b.decides > sampled && !depth.Full() {
 			continue
 		}
 		var c counted

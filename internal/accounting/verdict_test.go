@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 var (
@@ -32,6 +33,9 @@ type bounds struct {
 
 // Where rows show no time, an event in the write's time is like one before or after.
 var alike = []int{1, 4}
+
+// sampled is how many judgments a part decides that is searched without TESTS=full, at most.
+const sampled = 60_000
 
 var quick = []bounds{
 	{
@@ -126,7 +130,7 @@ func (c *counted) report(t *testing.T, name string, decides int) {
 
 // TestNoFalseVerdict judges every pair of a truth and what can be seen of it.
 func TestNoFalseVerdict(t *testing.T) {
-	if raceDetector {
+	if depth.Race {
 		t.Skip("one goroutine, and a search")
 	}
 	parts := quick
@@ -135,6 +139,9 @@ func TestNoFalseVerdict(t *testing.T) {
 	}
 	for _, b := range parts {
 		t.Run(b.name, func(t *testing.T) {
+			if b.decides > sampled && !depth.Full() {
+				t.Skip("TESTS=full")
+			}
 			var c counted
 			b.search(func(sc *schedule) bool {
 				c.take(t, sc.facts, sc.wrong, sc.String)
@@ -147,7 +154,7 @@ func TestNoFalseVerdict(t *testing.T) {
 
 // TestNoFalseVerdictAtRandom does so in worlds of one to five events.
 func TestNoFalseVerdictAtRandom(t *testing.T) {
-	if raceDetector {
+	if depth.Race {
 		t.Skip("one goroutine, and a search")
 	}
 	dice := rand.New(rand.NewPCG(1, 7))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 // An entry has the account read where no read is young enough, or where those that there
@@ -361,7 +362,7 @@ func TestEdge15_TheHeapIsFlat(t *testing.T) {
 		}
 	}
 	all := 1_000_000
-	if raceDetector {
+	if depth.Race {
 		all /= 20
 	}
 	orders(all / 10)

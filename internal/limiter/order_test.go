@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
@@ -258,7 +259,7 @@ func (p *program) check(t *testing.T) {
 // In every program of 500 callers, beside 429s of the service and a store that is slow, hangs or
 // goes away, the queue is in order, and an exit waits for nothing but its own limit.
 func TestTheOrderOfTheQueue(t *testing.T) {
-	if raceDetector { // see TestALongQueueAsksTheStoreSeldom
+	if depth.Race { // see TestALongQueueAsksTheStoreSeldom
 		t.Skip()
 	}
 	seeds := uint64(6)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
@@ -386,7 +387,7 @@ func TestASlotThatComesTooLateIsGivenBack(t *testing.T) {
 
 // Ten thousand who wait are not asked for one by one.
 func TestALongQueueAsksTheStoreSeldom(t *testing.T) {
-	if raceDetector { // it breaks down on so many timers in one bubble, https://go.dev/issue/78156; CI runs this without
+	if depth.Race { // it breaks down on so many timers in one bubble, https://go.dev/issue/78156; CI runs this without
 		t.Skip()
 	}
 	callers := 10_000

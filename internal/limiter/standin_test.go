@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
@@ -85,7 +86,7 @@ func (d *desk) Usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ratelim
 // but one, which begins then, and comes back as it was or empty. In no minute do they send more than the service allows, and no exit
 // waits for longer than two seconds.
 func TestFound12_AStoreThatGoesAwayAtSaturation(t *testing.T) {
-	if raceDetector { // see TestALongQueueAsksTheStoreSeldom
+	if depth.Race { // see TestALongQueueAsksTheStoreSeldom
 		t.Skip()
 	}
 	for _, processes := range []int{1, 3, 7} {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 // The whole test: go test ./backtest/internal/candle -run NoEdge -candle.full -v -timeout 60m
@@ -377,7 +379,7 @@ var constructions = []struct {
 // TestNoEdgeInsideACandle: no strategy earns anything inside candles of a market without an
 // edge. Straight lines fail it.
 func TestNoEdgeInsideACandle(t *testing.T) {
-	if raceDetector {
+	if depth.Race {
 		t.Skip("takes minutes under the race detector, on one goroutine")
 	}
 	type size struct{ length, bars, chunk, each int }

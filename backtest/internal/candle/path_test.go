@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 // anyBar is the i-th of bars of each shape, and how many prices it has.
@@ -74,7 +76,7 @@ func TestRangeLaw(t *testing.T) {
 // TestTimesOfExtremes holds the law of the times of both extremes against those of walks with
 // nearly the same open, high, low and close.
 func TestTimesOfExtremes(t *testing.T) {
-	if raceDetector {
+	if depth.Race {
 		t.Skip("takes minutes under the race detector, on one goroutine")
 	}
 	for _, n := range []int{5, 20, 59, 300} {
@@ -206,7 +208,7 @@ func TestNoJumpsInAWalk(t *testing.T) {
 // TestNoEdgeBesideJumps prints what strategies find in candles with jumps. It is within 12 percent
 // of the volatility of a candle where so few candles can show it.
 func TestNoEdgeBesideJumps(t *testing.T) {
-	if raceDetector {
+	if depth.Race {
 		t.Skip("takes minutes under the race detector, on one goroutine")
 	}
 	found := make(map[string]worst)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -88,7 +89,7 @@ func every(ctx context.Context, interval time.Duration, do func(context.Context)
 // service allows is used.
 func TestTrap_T94_OverloadForAnHour(t *testing.T) {
 	span := time.Hour
-	if rig.RaceDetector || testing.Short() {
+	if depth.Race || testing.Short() {
 		span = 10 * time.Minute
 	}
 	synctest.Test(t, func(t *testing.T) {

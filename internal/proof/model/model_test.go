@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/tradingapi/trading-go/internal/testing/rig"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 var accidents = flag.Int("accidents", 2, "how many accidents a schedule may have; 3 takes minutes")
@@ -38,7 +38,7 @@ func TestHolds(t *testing.T) {
 // to race against, and would take ten times as long.
 func skipUnderRaceDetector(t *testing.T) {
 	t.Helper()
-	if rig.RaceDetector {
+	if depth.Race {
 		t.Skip("a search is one goroutine")
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/tradingapi/trading-go/internal/testing/rig"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 var (
@@ -68,7 +68,7 @@ func sampled(tab, i int) bool {
 	switch {
 	case *printMatrix || *fullMatrix:
 		return true
-	case rig.RaceDetector:
+	case depth.Race:
 		return i%29 == tab%29
 	case tab < 2:
 		return true

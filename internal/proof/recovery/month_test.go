@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/testing/rig"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -20,7 +20,7 @@ import (
 // call. What the client says of its writes has to add up to the simulator's ledger: the
 // position after each of them, the closed trades, and the balance to the cent.
 func TestAMonthAddsUp(t *testing.T) {
-	if rig.RaceDetector {
+	if depth.Race {
 		t.Skip("a month takes half a minute under the race detector")
 	}
 	synctest.Test(t, func(t *testing.T) {

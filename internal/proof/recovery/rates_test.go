@@ -15,7 +15,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/accounting"
-	"github.com/tradingapi/trading-go/internal/testing/rig"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -79,7 +79,7 @@ func TestFaultRates(t *testing.T) {
 // tradeUnderMixed trades under faults whose rates are drawn anew for each run.
 func tradeUnderMixed(t *testing.T, rates []rate, exclusive, reads bool) (writes int, unknown map[string]int) {
 	runs := 12
-	if rig.RaceDetector {
+	if depth.Race {
 		runs = 2
 	}
 	unknown = map[string]int{}
@@ -111,7 +111,7 @@ var unstored = []string{
 // declared account none is Unknown in the end. Of one that is not, none is but the writes that no
 // protocol can tell: fewer than have met the fault.
 func TestEachFaultAtOneInTen(t *testing.T) {
-	if rig.RaceDetector {
+	if depth.Race {
 		t.Skip("TestFaultRates has the same goroutines")
 	}
 	for _, f := range everyFault {

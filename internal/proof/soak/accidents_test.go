@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -283,7 +284,7 @@ func play(t *testing.T, n int, of ...accident) {
 	v := variants[(n+int(*seed))%len(variants)]
 	v.opts = append(v.opts[:len(v.opts):len(v.opts)], trading.WithResolveTimeout(10*time.Second))
 	v.think, v.calls, v.accidents, v.name = 16*time.Second, *trialCalls, of, name+", "+v.name
-	if rig.RaceDetector {
+	if depth.Race {
 		v.calls /= 4
 	}
 	t.Run(v.name, func(t *testing.T) {

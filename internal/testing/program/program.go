@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/tradingapi/trading-go/internal/testing/rig"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 // asProgram makes the binary of a test the program that it tests.
@@ -30,7 +30,7 @@ func Main(m *testing.M, program func()) {
 // too long for the race detector.
 func Start(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	if rig.RaceDetector {
+	if depth.Race {
 		t.Skip("whole days: .ci/run runs them without the race detector, too")
 	}
 	self, err := os.Executable()

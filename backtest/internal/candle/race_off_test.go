@@ -1,5 +1,0 @@
-//go:build !race
-
-package candle
-
-const raceDetector = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package accounting
-
-const raceDetector = false

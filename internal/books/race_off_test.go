@@ -1,5 +1,0 @@
-//go:build !race
-
-package books
-
-const raceDetector = false

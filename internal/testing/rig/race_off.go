@@ -1,6 +1,0 @@
-//go:build !race
-
-package rig
-
-// RaceDetector reports whether the tests run under it.
-const RaceDetector = false
