@@ -159,7 +159,7 @@ func TestASeriesUnderPairs(t *testing.T) {
 	case *allPairs:
 		step = 1
 	case brief():
-		step = 300
+		step = rarer(300)
 	}
 	for i, a := range all {
 		for _, b := range all[i+1:] {
@@ -183,9 +183,17 @@ func TestASeriesUnderPairs(t *testing.T) {
 // brief reports whether a sample is enough.
 func brief() bool { return !depth.Full() }
 
+// rarer is how far apart a sample takes its cases: further under the race detector.
+func rarer(step int) int {
+	if depth.Race {
+		return 3 * step
+	}
+	return step
+}
+
 // some are the readings to ask under: all, or one in six for a sample, beginning at another one each.
 func some(first int) (numbers []int) {
-	const step = 6
+	step := rarer(6)
 	for i, number := range slices.Sorted(maps.Keys(tradingsim.Interpretations())) {
 		if !brief() || i%step == first%step {
 			numbers = append(numbers, number)

@@ -38,7 +38,7 @@ func TestTheLoopClosesByAsking(t *testing.T) {
 func closeLoop(t *testing.T, stream uint64, sets int, readings []int, observed func(*testing.T, ...tradingsim.Option) *profile.Profile) {
 	calls := 20_000
 	if brief() {
-		calls, sets = 600, min(sets, 6)
+		calls, sets = 600, min(sets, 9/rarer(1))
 	}
 	for seed := range sets {
 		draw := rand.New(rand.NewPCG(uint64(seed), stream))

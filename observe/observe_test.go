@@ -102,7 +102,7 @@ func TestPairsOfReadings(t *testing.T) {
 	case *allPairs:
 		step = 1
 	case brief():
-		step = 20
+		step = rarer(20)
 	}
 	n := 0
 	for i, a := range all {

@@ -142,7 +142,7 @@ func TestKilledAtEachRequest(t *testing.T) {
 		case *allKills:
 			step = 1
 		case brief():
-			step = 160
+			step = rarer(160)
 		}
 		for at := 1; at <= all; at += step {
 			for _, executed := range []bool{false, true} {
