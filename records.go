@@ -394,18 +394,18 @@ type Meta struct {
 	Body      Body        // the last answer's body as it came; the caller's to keep
 	Key       Key         // the idempotency key that was sent last; empty on the sandbox and for reads
 
-	// Replayed means that the service repeated its stored first answer: fill, position
-	// and balance in it are those of the time of execution.
-	Replayed      bool
 	ResolvedAfter time.Duration // how old a replayed answer can be: the time since the call began
 	Unjournaled   error         `json:"-"` // why an exit went out without being in the journal; nil if it did not
 	Attempts      int           // how often the request was sent; 0 if it never was
 
+	// Replayed means that the service repeated its stored first answer: fill, position
+	// and balance in it are those of the time of execution.
+	Replayed bool
 	// Intent names a write that is tracked, and Settled means that the last answer is the
 	// service's own and is what the call came to, so that it can be passed on. Both are set by
 	// [ResponseInto] and [Client.Do] alone.
-	Intent  IntentID
 	Settled bool
+	Intent  IntentID
 
 	Sent, Received time.Time          // when the last attempt began, and when it ended
 	RateLimit      Opt[RateLimit]     // the key's rate limit, where the answer says it

@@ -74,10 +74,10 @@ type Ask struct {
 
 // Slot is what a request holds until Return. The zero Slot holds nothing.
 type Slot struct {
-	from   counter
-	shared bool // recovery's share is held too
 	name   string
 	needs  needs
+	from   counter
+	shared bool    // recovery's share is held too
 	near   bool    // this process counts it
 	exits  [2]bool // which of the needs are of what exits have of the reserve
 }

@@ -136,22 +136,21 @@ type Write struct {
 	inquiry *inquiry     // nil before the first doubt
 	newer   *newer       // of a setting of levels; nil if none is known to be newer
 
-	open    bool // it is among the open writes; the registry's
-	doubted bool // it is in doubt; the registry's
-	quiet   bool // it keeps its places closed no longer; the registry's
-
 	keyInStore string // the key that the journal has
 	firstSend  time.Time
 	received   atomic.Bool // a fence was answered that the service knows its key
 	by         Evidence
+	open       bool                 // it is among the open writes; the registry's
+	doubted    bool                 // it is in doubt; the registry's
+	quiet      bool                 // it keeps its places closed no longer; the registry's
 	registered bool                 // it is among the open writes
 	journaled  bool                 // its journal knows it
 	gap        bool                 // an exit beside it may be in no journal
 	abandoned  bool                 // the client that began it has closed; the registry's
 	settled    bool                 // nobody finds out, and it hides nothing
 	over       bool                 // the call that sends it is
-	late       atomic.Pointer[late] // what came of sends that nobody waits for; nil where there are none
-	heardLate  bool                 // such an answer has decided it
+	heardLate  bool                 // an answer to a send that nobody waits for has decided it
+	late       atomic.Pointer[late] // what came of such sends; nil where there are none
 	handed     chan struct{}        // closed then; nil where nobody can wait
 }
 
