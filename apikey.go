@@ -14,7 +14,7 @@ import (
 )
 
 // apiKey never prints.
-type apiKey = secret.Key
+type apiKey = secret.APIKey
 
 // newAPIKey returns a key of which only the prefix prints, which names the
 // environment.

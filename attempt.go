@@ -36,8 +36,8 @@ func (x *exchanger) begin(ctx context.Context, r *request, apiKey apiKey, key Ke
 }
 
 // requestOf is a request on the wire. gate judges a write right before its first byte.
-func (x *exchanger) requestOf(r *request, apiKey apiKey, key Key, gate transport.Gate) transport.Request {
-	return transport.Request{
+func (x *exchanger) requestOf(r *request, apiKey apiKey, key Key, gate transport.Gate) transport.Outgoing {
+	return transport.Outgoing{
 		Method:   r.endpoint.spec.Method,
 		URL:      r.url,
 		Header:   x.header(r, apiKey, key),

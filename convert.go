@@ -13,19 +13,13 @@ import (
 // Between the shapes of the wire, which are generated, and the records, which
 // have a meaning.
 
-// wireRecord is a pointer to a record that reads itself from the wire.
-type wireRecord[W any] interface {
-	*W
-	wire.Value
-}
-
 // shownList is an answer's list, in the envelope that the contract shows.
-func shownList[W, T any, P wireRecord[W]](member string, convert func(*W) T) wire.Rows[W, T, P] {
+func shownList[W, T any, P wire.Record[W]](member string, convert func(*W) T) wire.Rows[W, T, P] {
 	return wire.Rows[W, T, P]{Member: member, Convert: convert}
 }
 
 // listOf is one whose envelope the contract does not show: it may be missing.
-func listOf[W, T any, P wireRecord[W]](member string, convert func(*W) T) wire.Rows[W, T, P] {
+func listOf[W, T any, P wire.Record[W]](member string, convert func(*W) T) wire.Rows[W, T, P] {
 	return wire.Rows[W, T, P]{Member: member, Bare: true, Convert: convert}
 }
 
@@ -118,7 +112,7 @@ func wireLevel(level Level) wire.Opt[decimal.Decimal] {
 
 // timeOf returns a point in time. One that cannot be read is the zero time, and
 // stays reachable in extra under its name.
-func timeOf(at wire.Time, name string, extra *map[string]json.RawMessage) time.Time {
+func timeOf(at wire.Timestamp, name string, extra *map[string]json.RawMessage) time.Time {
 	t, ok := at.Get()
 	if !ok && at.Raw() != "" {
 		if *extra == nil {
@@ -131,7 +125,7 @@ func timeOf(at wire.Time, name string, extra *map[string]json.RawMessage) time.T
 }
 
 // optTimeOf is timeOf for a member that may be missing.
-func optTimeOf(member wire.Opt[wire.Time], name string, extra *map[string]json.RawMessage) time.Time {
+func optTimeOf(member wire.Opt[wire.Timestamp], name string, extra *map[string]json.RawMessage) time.Time {
 	at, _ := member.Get()
 	return timeOf(at, name, extra)
 }

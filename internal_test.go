@@ -211,7 +211,7 @@ func TestATimeThatCannotBeRead(t *testing.T) {
 	var extra map[string]json.RawMessage
 	assert.True(t, timeOf(at, "openedAt", &extra).IsZero())
 	assert.JSONEq(t, `"the day before \"yesterday\""`, string(extra["openedAt"]))
-	assert.True(t, timeOf(wire.Time{}, "closedAt", &extra).IsZero())
+	assert.True(t, timeOf(wire.Timestamp{}, "closedAt", &extra).IsZero())
 	assert.Len(t, extra, 1, "one that is missing leaves nothing")
 }
 

@@ -98,7 +98,7 @@ func (c *call) passOn(r *Raw) error {
 }
 
 // orderIn is the order in a body, as guards judge it.
-func (c *call) orderIn(b *rawbody.Body) (o Order, err error) {
+func (c *call) orderIn(b *rawbody.Parsed) (o Order, err error) {
 	price := func(member string) Level { return levelOf(b.Price(member)) }
 	o = Order{
 		Symbol: b.Text("symbol"), Side: Side(b.Text("side")), Size: b.Decimal("size"), Leverage: b.Decimal("leverage"),

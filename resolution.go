@@ -173,7 +173,7 @@ func (r Resolution) Into(result any) error {
 }
 
 // into decodes an answer, and converts it as the method of its write does.
-func into[W, T any, P wireRecord[W]](result *T, answer Body, meta Meta, convert func(*W, Meta) *T) error {
+func into[W, T any, P wire.Record[W]](result *T, answer Body, meta Meta, convert func(*W, Meta) *T) error {
 	var record W
 	if err := wire.Unmarshal(answer, P(&record)); err != nil {
 		return err

@@ -213,7 +213,7 @@ func (v *ClosePositionRequest) AppendWire(dst []byte) []byte {
 // ClosedTrade: A closed trade. Its net profit and loss is `realizedPnL` minus `fee`. The sandbox and live records share the members with a meaning of their own here; members marked `x-not-shown` are expected but not promised.
 type ClosedTrade struct {
 	// A point in time whose notation the contract does not fix: an ISO 8601 string, or milliseconds since the epoch.
-	ClosedAt wire.Opt[wire.Time]
+	ClosedAt wire.Opt[wire.Timestamp]
 	// Entry price of the closed position. The contract says that it is present but not under which name.
 	EntryPrice wire.Opt[decimal.Decimal]
 	// Fill price of the close. It can differ from the trigger level that caused it.
@@ -221,7 +221,7 @@ type ClosedTrade struct {
 	// Round-trip fee in dollars: the opening and closing legs of this trade together.
 	Fee decimal.Decimal
 	// A point in time whose notation the contract does not fix: an ISO 8601 string, or milliseconds since the epoch.
-	OpenedAt wire.Opt[wire.Time]
+	OpenedAt wire.Opt[wire.Timestamp]
 	// Cause of the close. `market` is a manual close, a flip or a drawdown liquidation.
 	OrderType string
 	// Gross profit and loss in dollars: the fee is not deducted.
@@ -452,7 +452,7 @@ func (v *FundingPayment) DecodeWire(d *wire.Decoder) error {
 // Health: Whether it is safe to trade, for the platform as a whole. A single market can still have no price.
 type Health struct {
 	// Time of the assessment, in milliseconds since the epoch.
-	AsOf wire.Time
+	AsOf wire.Timestamp
 	// How long one assessment is reused, in seconds.
 	CacheSeconds decimal.Decimal
 	// Freshness of the price feed. `unknown` means that it could not be determined and is never to be treated as `live`.
@@ -677,7 +677,7 @@ type LiveAccount struct {
 	// Size of the challenge, in dollars.
 	ChallengeSize decimal.Decimal
 	// A point in time whose notation the contract does not fix: an ISO 8601 string, or milliseconds since the epoch.
-	CreatedAt wire.Time
+	CreatedAt wire.Timestamp
 	// Balance now, in dollars.
 	CurrentBalance decimal.Decimal
 	// Kind of evaluation.
@@ -897,7 +897,7 @@ type LivePosition struct {
 	// Value of the position, in dollars.
 	NotionalValue wire.Opt[decimal.Decimal]
 	// A point in time whose notation the contract does not fix: an ISO 8601 string, or milliseconds since the epoch.
-	OpenedAt wire.Opt[wire.Time]
+	OpenedAt wire.Opt[wire.Timestamp]
 	// Direction of the position.
 	Side string
 	// Size in base units, positive on either side.
@@ -1688,7 +1688,7 @@ type SandboxPosition struct {
 	// Value of the position, in dollars.
 	NotionalValue decimal.Decimal
 	// When the position was opened, as an ISO 8601 timestamp.
-	OpenedAt wire.Time
+	OpenedAt wire.Timestamp
 	// Direction of the position.
 	Side string
 	// Size in base units, positive on either side.

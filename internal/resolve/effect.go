@@ -69,7 +69,7 @@ func orderEffect(did *books.Did, answer wire.Value) bool {
 	return true
 }
 
-func positionOf(side string, size, entryPrice decimal.Decimal, openedAt wire.Time) accounting.Position {
+func positionOf(side string, size, entryPrice decimal.Decimal, openedAt wire.Timestamp) accounting.Position {
 	opened, _ := openedAt.Get()
 	if SideOf(side) == accounting.Short {
 		size = size.Neg()

@@ -26,7 +26,7 @@ type Breaker struct {
 }
 
 // Trip notes that a key was refused.
-func (b *Breaker) Trip(k Key, code, message string) {
+func (b *Breaker) Trip(k APIKey, code, message string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.tripped == nil {
@@ -46,7 +46,7 @@ func (b *Breaker) Trip(k Key, code, message string) {
 }
 
 // Reset notes that a key works.
-func (b *Breaker) Reset(k Key) {
+func (b *Breaker) Reset(k APIKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.tripped, k.ID())
@@ -54,7 +54,7 @@ func (b *Breaker) Reset(k Key) {
 
 // Tripped reports whether a key was refused and has not worked since. It does not make
 // its caller the probe.
-func (b *Breaker) Tripped(k Key) bool {
+func (b *Breaker) Tripped(k APIKey) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	_, ok := b.tripped[k.ID()]
@@ -63,7 +63,7 @@ func (b *Breaker) Tripped(k Key) bool {
 
 // Check returns the refusal that still holds the key back. The caller that finds it
 // run out is the probe, and the others wait for what it finds.
-func (b *Breaker) Check(k Key) (refusal Refusal, held bool) {
+func (b *Breaker) Check(k APIKey) (refusal Refusal, held bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	refusal, ok := b.tripped[k.ID()]

@@ -13,21 +13,21 @@ import (
 // Redacted stands wherever a key would have been printed.
 const Redacted = "[redacted]"
 
-// Key is a key that no printing reaches: every way to format, marshal or log it
+// APIKey is a key that no printing reaches: every way to format, marshal or log it
 // gives its public prefix alone. The text itself hangs on a pointer, so that even a
 // printer that walks unexported fields finds an address.
-type Key struct{ text *text }
+type APIKey struct{ text *letters }
 
-type text struct {
+type letters struct {
 	header [1]string // the whole key, as the value of a header
 	public int       // how many bytes of it may be printed
 	id     string
 }
 
 // New returns a key of a group, of which the first public bytes may be printed.
-func New(group, key string, public int) Key {
+func New(group, key string, public int) APIKey {
 	digest := sha256.Sum256([]byte(key))
-	return Key{&text{
+	return APIKey{&letters{
 		header: [1]string{key},
 		public: min(max(public, 0), len(key)),
 		id:     group + "/" + hex.EncodeToString(digest[:4]),
@@ -35,17 +35,17 @@ func New(group, key string, public int) Key {
 }
 
 // IsZero reports whether there is no key.
-func (k Key) IsZero() bool { return k.text == nil }
+func (k APIKey) IsZero() bool { return k.text == nil }
 
 // Reveal returns the key itself, as the values of a header. Nothing else is given it.
-func (k Key) Reveal() []string { return k.text.header[:] }
+func (k APIKey) Reveal() []string { return k.text.header[:] }
 
 // ID names the key where the key itself must not be kept, by its group and a part of its
 // digest.
-func (k Key) ID() string { return k.text.id }
+func (k APIKey) ID() string { return k.text.id }
 
 // String returns the public prefix.
-func (k Key) String() string {
+func (k APIKey) String() string {
 	if k.text == nil {
 		return "(no key)"
 	}
@@ -53,17 +53,17 @@ func (k Key) String() string {
 }
 
 // GoString covers %#v where a key is part of another value.
-func (k Key) GoString() string { return k.String() }
+func (k APIKey) GoString() string { return k.String() }
 
 // Format covers every verb.
-func (k Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(k.String())) }
+func (k APIKey) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(k.String())) }
 
 // MarshalText covers JSON and everything else that encodes text.
-func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k APIKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // LogValue covers slog.
-func (k Key) LogValue() slog.Value { return slog.StringValue(k.String()) }
+func (k APIKey) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
 // whole returns the key, and secret the part of it that must not be printed.
-func (k Key) whole() string  { return k.text.header[0] }
-func (k Key) secret() string { return k.whole()[k.text.public:] }
+func (k APIKey) whole() string  { return k.text.header[0] }
+func (k APIKey) secret() string { return k.whole()[k.text.public:] }

@@ -12,7 +12,7 @@ const (
 )
 
 // leastSign is a text that is in every text that has the secret part as it is.
-func (k Key) leastSign() string {
+func (k APIKey) leastSign() string {
 	if secret := k.secret(); len(secret) >= leastAlone {
 		return secret
 	}
@@ -21,7 +21,7 @@ func (k Key) leastSign() string {
 
 // signs are texts of which one is in every text that has the key, or the beginning of
 // it, as it is.
-func (k Key) signs() [2]string {
+func (k APIKey) signs() [2]string {
 	sign := k.leastSign()
 	sign = sign[:min(leastAlone, len(sign))]
 	if public := k.text.public; public > 0 {
@@ -32,7 +32,7 @@ func (k Key) signs() [2]string {
 
 // scrub returns b without the keys, however their characters are written. It is b
 // itself if b has none.
-func scrub(b []byte, keys []Key) []byte {
+func scrub(b []byte, keys []APIKey) []byte {
 	var clean []byte
 	copied := 0
 	for i := 0; i < len(b); {
@@ -61,7 +61,7 @@ func scrub(b []byte, keys []Key) []byte {
 }
 
 // at returns how many bytes of the key b begins with; 0 if it is not the key's.
-func (k Key) at(b []byte) int {
+func (k APIKey) at(b []byte) int {
 	public := k.text.public
 	n, matched, ended := run(b, k.whole())
 	switch {

@@ -20,12 +20,12 @@ const perGroup = 4
 // prefix, and cut short. The zero value knows no key.
 type Scrubber struct {
 	mu     sync.Mutex
-	groups map[string][]Key
-	known  atomic.Pointer[[]Key] // all of them, for those who only read
+	groups map[string][]APIKey
+	known  atomic.Pointer[[]APIKey] // all of them, for those who only read
 }
 
 // Know remembers a key, and forgets the oldest of its group if there are too many.
-func (s *Scrubber) Know(group string, k Key) {
+func (s *Scrubber) Know(group string, k APIKey) {
 	if k.IsZero() || k.whole() == "" || s.knows(k) {
 		return
 	}
@@ -35,26 +35,26 @@ func (s *Scrubber) Know(group string, k Key) {
 		return
 	}
 	if s.groups == nil {
-		s.groups = make(map[string][]Key, 2)
+		s.groups = make(map[string][]APIKey, 2)
 	}
 	keys := append(slices.Clone(s.groups[group]), k)
 	s.groups[group] = keys[max(len(keys)-perGroup, 0):]
-	var all []Key
+	var all []APIKey
 	for _, keys := range s.groups {
 		all = append(all, keys...)
 	}
 	s.known.Store(&all)
 }
 
-func (s *Scrubber) keys() []Key {
+func (s *Scrubber) keys() []APIKey {
 	if all := s.known.Load(); all != nil {
 		return *all
 	}
 	return nil
 }
 
-func (s *Scrubber) knows(k Key) bool {
-	return slices.ContainsFunc(s.keys(), func(other Key) bool { return other.ID() == k.ID() })
+func (s *Scrubber) knows(k APIKey) bool {
+	return slices.ContainsFunc(s.keys(), func(other APIKey) bool { return other.ID() == k.ID() })
 }
 
 // Bytes returns b without keys. It is b itself if b has none.

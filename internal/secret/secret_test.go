@@ -31,7 +31,7 @@ func knowing(keys ...string) *Scrubber {
 func TestAKeyNeverPrints(t *testing.T) {
 	key := New("test", public+hidden, len(public))
 	var out strings.Builder
-	for _, v := range []any{key, &key, struct{ K Key }{key}, []Key{key}, map[Key]int{key: 1}} {
+	for _, v := range []any{key, &key, struct{ K APIKey }{key}, []APIKey{key}, map[APIKey]int{key: 1}} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 			fmt.Fprintf(&out, verb+"\n", v)
 		}
@@ -45,7 +45,7 @@ func TestAKeyNeverPrints(t *testing.T) {
 	assert.Contains(t, out.String(), public+Redacted)
 	assert.NotContains(t, out.String(), hidden)
 	assert.NotContains(t, out.String(), fmt.Sprintf("%x", hidden))
-	assert.Equal(t, "(no key)", Key{}.String())
+	assert.Equal(t, "(no key)", APIKey{}.String())
 	assert.Equal(t, []string{public + hidden}, key.Reveal())
 	assert.NotEqual(t, key.ID(), New("test", public+"another", len(public)).ID())
 }
@@ -114,7 +114,7 @@ func TestScrubHeader(t *testing.T) {
 // A few keys before the current one are known, and no more.
 func TestKeysBeforeARotation(t *testing.T) {
 	s := new(Scrubber)
-	key := func(n int) Key { return New("test", fmt.Sprintf("%sgeneration%04d", public, n), len(public)) }
+	key := func(n int) APIKey { return New("test", fmt.Sprintf("%sgeneration%04d", public, n), len(public)) }
 	s.Know("other", New("test", "pk_live_0123456789", len(public)))
 	for n := range 100 {
 		s.Know("test", key(n))
@@ -125,14 +125,14 @@ func TestKeysBeforeARotation(t *testing.T) {
 		assert.Equal(t, n >= 100-perGroup, known, n)
 	}
 	assert.Equal(t, Redacted, s.Text("pk_live_0123456789"), "a group does not push out another's")
-	s.Know("test", Key{})
+	s.Know("test", APIKey{})
 }
 
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Breaker
 		key, other := New("test", public+"a", len(public)), New("test", public+"b", len(public))
-		held := func(k Key) bool { _, held := b.Check(k); return held }
+		held := func(k APIKey) bool { _, held := b.Check(k); return held }
 		assert.False(t, held(key))
 		b.Trip(key, "invalid_api_key", "no")
 		refusal, is := b.Check(key)

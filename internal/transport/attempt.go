@@ -41,7 +41,7 @@ func (t *Transport) Listens() bool {
 // Begin sends the request once, beside its caller, where the transport [Transport.Listens]. No end of ctx ends
 // it, but its gate, [Attempt.Leave] and [Attempt.Abort] do; r.Timeout is that of its caller's waiting. Alone
 // means over a connection that nothing else uses.
-func (t *Transport) Begin(ctx context.Context, r *Request, alone bool) *Attempt {
+func (t *Transport) Begin(ctx context.Context, r *Outgoing, alone bool) *Attempt {
 	a := &Attempt{of: t, gate: r.Gate, timeout: r.Timeout, over: make(chan struct{})}
 	a.began = time.Now()
 	if pool, own := t.current().(*http.Transport); own && alone {
@@ -56,7 +56,7 @@ func (t *Transport) Begin(ctx context.Context, r *Request, alone bool) *Attempt 
 	return a
 }
 
-func (a *Attempt) run(ctx context.Context, r *Request) {
+func (a *Attempt) run(ctx context.Context, r *Outgoing) {
 	defer close(a.over)
 	ended := Exchanged{Sent: a.began}
 	for a.of.exchange(ctx, func() { a.cancel(nil) }, r, &ended, a) { // as often as there are kept connections

@@ -10,7 +10,7 @@ import (
 )
 
 // dialer returns how a pool connects, of whose HTTP/2 connections is known which are dead.
-func dialer(of *shared) func(ctx context.Context, network, address string) (net.Conn, error) {
+func dialer(of *multiplexed) func(ctx context.Context, network, address string) (net.Conn, error) {
 	d := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second, Control: boundPath}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := d.DialContext(ctx, network, address)
@@ -35,7 +35,7 @@ type pooledConn struct {
 
 	began      time.Time
 	unanswered unanswered
-	of         *shared
+	of         *multiplexed
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -43,7 +43,7 @@ type pooledConn struct {
 	closed  bool
 }
 
-func newPooledConn(conn net.Conn, of *shared) *pooledConn {
+func newPooledConn(conn net.Conn, of *multiplexed) *pooledConn {
 	c := &pooledConn{Conn: conn, began: time.Now(), of: of}
 	c.changed.L = &c.mu
 	c.reader.init(c)

@@ -29,7 +29,7 @@ func TestTheNextConnection(t *testing.T) {
 			defer peer.Close()
 			_, err = peer.Write([]byte("unasked"))
 			require.NoError(t, err)
-			unfit := newPooledConn(kept, &shared{})
+			unfit := newPooledConn(kept, &multiplexed{})
 			unfit.waiting = true // as net/http's reader does, which has not been given it
 
 			ctx, cancel := context.WithCancel(t.Context())

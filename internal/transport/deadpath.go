@@ -19,13 +19,13 @@ const (
 	closedAfter = 10 * time.Second
 )
 
-// shared are the HTTP/2 connections of a pool.
-type shared struct {
+// multiplexed are the HTTP/2 connections of a pool.
+type multiplexed struct {
 	mu    sync.Mutex
 	conns map[*pooledConn]bool
 }
 
-func (s *shared) add(c *pooledConn) {
+func (s *multiplexed) add(c *pooledConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conns == nil {
@@ -34,14 +34,14 @@ func (s *shared) add(c *pooledConn) {
 	s.conns[c] = true
 }
 
-func (s *shared) remove(c *pooledConn) {
+func (s *multiplexed) remove(c *pooledConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
 }
 
 // dead reports whether one of them has missed a ping.
-func (s *shared) dead() bool {
+func (s *multiplexed) dead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {

@@ -14,7 +14,7 @@ func TestWhatIsNotAcknowledgedIsGivenUp(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer listener.Close()
-	conn, err := dialer(&shared{})(t.Context(), "tcp", listener.Addr().String())
+	conn, err := dialer(&multiplexed{})(t.Context(), "tcp", listener.Addr().String())
 	require.NoError(t, err)
 	defer conn.Close()
 	raw, err := conn.(*pooledConn).Conn.(*net.TCPConn).SyscallConn()

@@ -76,7 +76,7 @@ func TestAStalledConnectionIsLeft(t *testing.T) {
 // What is closed is forgotten, and connections of HTTP/1.1 are not kept here.
 func TestClosedConnectionsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var of shared
+		var of multiplexed
 		here, there := net.Pipe()
 		defer there.Close()
 		c := &pooledConn{Conn: here, of: &of, began: time.Now()}

@@ -53,7 +53,7 @@ type tracedBody struct {
 	hooks httptrace.ClientTrace
 }
 
-func newSentBody(r *Request, traced bool, stop context.CancelFunc) *sentBody {
+func newSentBody(r *Outgoing, traced bool, stop context.CancelFunc) *sentBody {
 	var b *sentBody
 	if traced {
 		with := new(tracedBody)
@@ -130,7 +130,7 @@ func (b *sentBody) mayLeave() bool {
 
 // load returns the attempt's request, with the body in it. Each attempt has its
 // own of both: net/http may still hold those before.
-func (b *sentBody) load(ctx context.Context, r *Request) *http.Request {
+func (b *sentBody) load(ctx context.Context, r *Outgoing) *http.Request {
 	b.request = *(&http.Request{Method: r.Method}).WithContext(b.trace(ctx))
 	b.request.URL, b.request.Host, b.request.Header = r.URL, r.URL.Host, r.Header
 	switch {

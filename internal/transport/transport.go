@@ -19,7 +19,7 @@ type Transport struct {
 	mu      sync.Mutex
 	pool    *http.Transport   // of the next attempt; nil where the program's is not net/http's
 	retired []*http.Transport // that let an attempt time out, the last of them; none is the program's
-	shared  *shared           // of the pool's connections those of HTTP/2; nil for the program's
+	shared  *multiplexed      // of the pool's connections those of HTTP/2; nil for the program's
 	stale   bool              // an attempt timed out over the program's, which cannot be retired
 }
 
@@ -37,7 +37,7 @@ func New(rt http.RoundTripper) *Transport {
 
 // own makes a pool the next attempt's, with HTTP/2 connections of its own.
 func (t *Transport) own(pool *http.Transport) {
-	t.pool, t.shared = pool, &shared{}
+	t.pool, t.shared = pool, &multiplexed{}
 	t.pool.DialContext = dialer(t.shared)
 }
 
@@ -127,7 +127,7 @@ const longEnough = time.Second
 func NewPool() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer(&shared{}),
+		DialContext:            dialer(&multiplexed{}),
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           256,
 		MaxIdleConnsPerHost:    128,
@@ -146,8 +146,8 @@ func NewPool() *http.Transport {
 // writeWithin is how long nothing can be written to an HTTP/2 connection until it is closed.
 const writeWithin = 5 * time.Second
 
-// Request is what one attempt sends. Nothing of it is changed.
-type Request struct {
+// Outgoing is what one attempt sends. Nothing of it is changed.
+type Outgoing struct {
 	Method string
 	URL    *url.URL
 	Header http.Header
@@ -196,7 +196,7 @@ var ErrTimeout = fmt.Errorf("the attempt timed out: %w", context.DeadlineExceede
 // Send sends the request once. It returns after the whole answer, a broken
 // connection, or the end of ctx. A kept connection to which nothing could be
 // written is replaced by another.
-func (t *Transport) Send(ctx context.Context, r *Request) Exchanged {
+func (t *Transport) Send(ctx context.Context, r *Outgoing) Exchanged {
 	a := Exchanged{Sent: time.Now()}
 	ctx, stop := r.within(ctx)
 	defer stop()
@@ -206,7 +206,7 @@ func (t *Transport) Send(ctx context.Context, r *Request) Exchanged {
 }
 
 // within returns the context of an attempt, and what ends it.
-func (r *Request) within(ctx context.Context) (context.Context, context.CancelFunc) {
+func (r *Outgoing) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if r.Timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
@@ -215,7 +215,7 @@ func (r *Request) within(ctx context.Context) (context.Context, context.CancelFu
 
 // SendAlone is [Transport.Send] over a connection that nothing else uses, where the
 // connections are the client's own.
-func (t *Transport) SendAlone(ctx context.Context, r *Request) Exchanged {
+func (t *Transport) SendAlone(ctx context.Context, r *Outgoing) Exchanged {
 	pool, own := t.current().(*http.Transport)
 	if t.given != nil || !own {
 		return t.Send(ctx, r)
@@ -228,7 +228,7 @@ func (t *Transport) SendAlone(ctx context.Context, r *Request) Exchanged {
 
 // exchange sends the request over one connection and reads the whole answer. It asks
 // for another connection if nothing could be written to this one.
-func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Request, a *Exchanged, of *Attempt) (another bool) {
+func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Outgoing, a *Exchanged, of *Attempt) (another bool) {
 	body := newSentBody(r, t.traced, stop)
 	body.of = of
 	defer body.watch.end()

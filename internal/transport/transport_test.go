@@ -43,12 +43,12 @@ func transport(t *testing.T) *Transport {
 }
 
 // write is an order, or a write without a body if that is empty.
-func write(to, body string) *Request {
+func write(to, body string) *Outgoing {
 	at, err := url.Parse(to + "/orders")
 	if err != nil {
 		panic(err)
 	}
-	r := &Request{Method: http.MethodPost, URL: at, Header: http.Header{"X-Key": {"k"}}, Write: true, MaxBody: largest, MaxError: largestFail}
+	r := &Outgoing{Method: http.MethodPost, URL: at, Header: http.Header{"X-Key": {"k"}}, Write: true, MaxBody: largest, MaxError: largestFail}
 	if body != "" {
 		r.Body = []byte(body)
 	}
@@ -312,7 +312,7 @@ func TestATransportOfTheProgram(t *testing.T) {
 				return &http.Response{StatusCode: 200, ContentLength: 2, Body: io.NopCloser(strings.NewReader("ok"))}, nil
 			}))
 			defer tr.Close()
-			for _, send := range []func(context.Context, *Request) Exchanged{tr.Send, tr.SendAlone} {
+			for _, send := range []func(context.Context, *Outgoing) Exchanged{tr.Send, tr.SendAlone} {
 				a := send(t.Context(), write("http://here", row.body))
 				assert.Equal(t, row.written, a.Written)
 				require.ErrorIs(t, a.Err, row.err)

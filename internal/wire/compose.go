@@ -1,7 +1,7 @@
 package wire
 
-// record is a pointer to T that decodes itself.
-type record[T any] interface {
+// Record is a pointer to T that decodes itself.
+type Record[T any] interface {
 	*T
 	Value
 }
@@ -17,7 +17,7 @@ func Optional[T any](d *Decoder, read func(*Decoder) T) Opt[T] {
 
 // OptionalRecord is [Optional] for a type that decodes itself. It fills the
 // member in place: a record that is handed over costs an allocation.
-func OptionalRecord[T any, P record[T]](d *Decoder, member *Opt[T]) {
+func OptionalRecord[T any, P Record[T]](d *Decoder, member *Opt[T]) {
 	if d.Null() {
 		member.state = optNull
 		return
@@ -28,7 +28,7 @@ func OptionalRecord[T any, P record[T]](d *Decoder, member *Opt[T]) {
 
 // List reads an array of values of type T. It is not nil unless there was an
 // error.
-func List[T any, P record[T]](d *Decoder) []T {
+func List[T any, P Record[T]](d *Decoder) []T {
 	return list(d, func(to *T) { d.Record(P(to)) })
 }
 

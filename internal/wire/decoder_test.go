@@ -20,7 +20,7 @@ type leg struct {
 	Mark   Opt[decimal.Decimal]
 	Count  Opt[int64]
 	Open   Opt[bool]
-	At     Opt[Time]
+	At     Opt[Timestamp]
 	Extra  map[string]json.RawMessage
 }
 

@@ -8,7 +8,7 @@ import "encoding/json"
 // Rows is a list of records that is the member of the given name of an object,
 // of which nothing else matters. Each row is converted as soon as it is read, so
 // that a long list is not in memory twice.
-type Rows[W, T any, P record[W]] struct {
+type Rows[W, T any, P Record[W]] struct {
 	Member  string
 	Bare    bool // the list may also come without the object
 	Convert func(*W) T

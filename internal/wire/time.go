@@ -8,37 +8,37 @@ import (
 	"github.com/tradingapi/trading-go/internal/epoch"
 )
 
-// Time is a point in time in whatever notation the service chose. One that
+// Timestamp is a point in time in whatever notation the service chose. One that
 // cannot be read is kept as it came: a record is not lost over its time stamp.
-type Time struct {
+type Timestamp struct {
 	at  time.Time
 	raw string
 }
 
 // TimeAt returns the time stamp of t.
-func TimeAt(t time.Time) Time { return Time{at: t.UTC()} }
+func TimeAt(t time.Time) Timestamp { return Timestamp{at: t.UTC()} }
 
 // Get returns the time in UTC; ok is false if it could not be read.
-func (t Time) Get() (at time.Time, ok bool) { return t.at, !t.at.IsZero() }
+func (t Timestamp) Get() (at time.Time, ok bool) { return t.at, !t.at.IsZero() }
 
 // Raw returns the text that could not be read, empty if it could.
-func (t Time) Raw() string { return t.raw }
+func (t Timestamp) Raw() string { return t.raw }
 
 // Time reads a number since 1970, whose unit its size shows, or a text in one of the forms
 // of ISO 8601; one without a zone is in UTC.
-func (d *Decoder) Time() Time {
+func (d *Decoder) Time() Timestamp {
 	if d.peek() == '"' {
 		return parseTime(d.text())
 	}
 	n, text, _ := d.number()
 	if d.err != nil {
-		return Time{}
+		return Timestamp{}
 	}
 	return timeOfNumber(n, text)
 }
 
 // parseTime reads the text of a time stamp.
-func parseTime(text []byte) Time {
+func parseTime(text []byte) Timestamp {
 	// Fewer digits than seconds have had since 2001 are a date.
 	const leastDigits = 10
 	if len(text) >= leastDigits {
@@ -50,7 +50,7 @@ func parseTime(text []byte) Time {
 }
 
 // timeOfNumber is the time of a number, which text begins with.
-func timeOfNumber(n number, text []byte) Time {
+func timeOfNumber(n number, text []byte) Timestamp {
 	var at time.Time
 	if whole, problem := n.int64(text); problem == noProblem {
 		at, _, _ = epoch.Time(whole)
@@ -66,9 +66,9 @@ const (
 
 // readableTime is at, or the text that it was made of if at is no time that
 // can be used. The zero time says that the text could not be read.
-func readableTime(at time.Time, text []byte) Time {
+func readableTime(at time.Time, text []byte) Timestamp {
 	if at.IsZero() || at.Unix() < minUnix || at.Unix() > maxUnix {
-		return Time{raw: string(text)}
+		return Timestamp{raw: string(text)}
 	}
 	return TimeAt(at)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func readTime(text string) (Time, error) {
+func readTime(text string) (Timestamp, error) {
 	d := NewDecoder([]byte(text))
 	v := d.Time()
 	return v, d.Finish()
@@ -79,7 +79,7 @@ func TestTimeAt(t *testing.T) {
 	at, ok := TimeAt(noon).Get()
 	assert.True(t, ok)
 	assert.True(t, noon.Equal(at))
-	_, ok = Time{}.Get()
+	_, ok = Timestamp{}.Get()
 	assert.False(t, ok)
 }
 

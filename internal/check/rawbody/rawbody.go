@@ -59,16 +59,16 @@ var codes = map[string]string{
 	"maxSlippagePct": "BAD_MAX_SLIPPAGE", "triggerPrice": "BAD_TRIGGER", "durationMs": "BAD_DURATION", "totalOrders": "BAD_ORDER_COUNT",
 }
 
-// Body is the body of a write.
-type Body struct {
+// Parsed is the body of a write.
+type Parsed struct {
 	of     *write
 	values map[string]any
 }
 
 // Parse reads the body of the operation at a path. ignored are further members that it may have:
 // nobody reads them. A fault has the code that the service would use.
-func Parse(path string, data []byte, ignored ...string) (*Body, *check.Fault) {
-	b := &Body{values: map[string]any{}}
+func Parse(path string, data []byte, ignored ...string) (*Parsed, *check.Fault) {
+	b := &Parsed{values: map[string]any{}}
 	if i := slices.IndexFunc(of, func(w write) bool { return w.path == path }); i >= 0 {
 		b.of = &of[i]
 	} else {
@@ -153,25 +153,25 @@ func clean(name string) string {
 }
 
 // Has reports whether a member is there, null or not.
-func (b *Body) Has(member string) bool {
+func (b *Parsed) Has(member string) bool {
 	_, is := b.values[member]
 	return is
 }
 
 // Text returns a member, "" if it is absent or null.
-func (b *Body) Text(member string) string {
+func (b *Parsed) Text(member string) string {
 	s, _ := b.values[member].(string)
 	return s
 }
 
 // Bool returns a member, false if it is absent or null.
-func (b *Body) Bool(member string) bool {
+func (b *Parsed) Bool(member string) bool {
 	is, _ := b.values[member].(bool)
 	return is
 }
 
 // Number returns a member; it can be absent or null.
-func (b *Body) Number(member string) wire.Opt[decimal.Decimal] {
+func (b *Parsed) Number(member string) wire.Opt[decimal.Decimal] {
 	switch n, is := b.values[member]; {
 	case !is:
 		return wire.Opt[decimal.Decimal]{}
@@ -183,13 +183,13 @@ func (b *Body) Number(member string) wire.Opt[decimal.Decimal] {
 }
 
 // Decimal returns a member, 0 if it is absent or null.
-func (b *Body) Decimal(member string) decimal.Decimal {
+func (b *Parsed) Decimal(member string) decimal.Decimal {
 	n, _ := b.values[member].(decimal.Decimal)
 	return n
 }
 
 // Price returns a member; null is absent.
-func (b *Body) Price(member string) wire.Opt[decimal.Decimal] {
+func (b *Parsed) Price(member string) wire.Opt[decimal.Decimal] {
 	if n := b.Number(member); !n.IsNull() {
 		return n
 	}
@@ -197,7 +197,7 @@ func (b *Body) Price(member string) wire.Opt[decimal.Decimal] {
 }
 
 // Takes reports whether the operation has a member, whether or not it is there.
-func (b *Body) Takes(member string) bool { return b.of.kindOf(member) != 0 }
+func (b *Parsed) Takes(member string) bool { return b.of.kindOf(member) != 0 }
 
 // Answer returns a new value for a success of the operation.
-func (b *Body) Answer() wire.Value { return b.of.answer() }
+func (b *Parsed) Answer() wire.Value { return b.of.answer() }

@@ -63,7 +63,7 @@ func TestFault(t *testing.T) {
 // Each write has something that its answer is read into.
 func TestAnswers(t *testing.T) {
 	for _, w := range of {
-		assert.Implements(t, (*wire.Value)(nil), (&Body{of: &w}).Answer(), w.path)
+		assert.Implements(t, (*wire.Value)(nil), (&Parsed{of: &w}).Answer(), w.path)
 	}
 	_, fault := Parse("/me", nil)
 	assert.NotNil(t, fault)
