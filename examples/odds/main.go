@@ -1,7 +1,6 @@
 // Odds runs a bot through months of virtual time, and says how likely an account passes with it.
 //
 //	go run ./examples/odds                                     # on a random walk
-//	go run ./examples/odds -prices btc.csv -candles open       # on a recording
 //	go run ./examples/odds -days 400 -horizon 60 -report report.html
 //
 // The backtest is on an account whose floors and target are far away, so that all days of the bot
@@ -24,8 +23,6 @@ import (
 var (
 	days    = flag.Int("days", 90, "how many days of a random walk")
 	seed    = flag.Uint64("seed", 1, "the `number` that the walk and the paths follow from")
-	prices  = flag.String("prices", "", "a CSV `file` of prices instead of a walk")
-	candles = flag.String("candles", "", "what the time of a candle in it is: `open` or close")
 	horizon = flag.Int("horizon", 30, "`days` after which the forecast ends")
 	html    = flag.String("report", "", "the `file` for a report; none unless set")
 )
@@ -46,7 +43,7 @@ func main() {
 }
 
 func run(r *backtest.Runner) error {
-	data, err := read()
+	data, err := backtest.Walk(backtest.WalkOptions{Symbol: "BTC", Seed: *seed, Length: time.Duration(*days) * 24 * time.Hour}) // or ReadFile
 	if err != nil {
 		return err
 	}
@@ -75,23 +72,6 @@ func run(r *backtest.Runner) error {
 		return nil
 	}
 	return report.WriteFile(*html, result, forecast)
-}
-
-func read() (*backtest.Data, error) {
-	if *prices == "" {
-		return backtest.Walk(backtest.WalkOptions{Symbol: "BTC", Seed: *seed, Length: time.Duration(*days) * 24 * time.Hour})
-	}
-	how := backtest.CSV{Symbol: "BTC"}
-	switch *candles {
-	case "":
-	case "open":
-		how.Time = backtest.OpenTime
-	case "close":
-		how.Time = backtest.CloseTime
-	default:
-		return nil, fmt.Errorf("odds: -candles is %q; it must be open or close", *candles)
-	}
-	return backtest.ReadFile(*prices, how)
 }
 
 // Mornings is the bot: it buys at nine, with a stop, and sells at noon. It is an example of a bot,

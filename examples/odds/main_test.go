@@ -36,9 +36,7 @@ func TestProgramSaysWhatIsWrong(t *testing.T) {
 		"flag provided but not defined":                           {"-weeks", "3"},
 		`unexpected argument "30"`:                                {"30"},
 		"WalkOptions.Length is -24h0m0s; it must be greater than": {"-days", "-1"},
-		"no such file":             {"-prices", "nowhere.csv"},
-		"it must be open or close": {"-prices", "main.go", "-candles", "mid"},
-		"Options.Horizon is -1":    {"-horizon", "-1"},
+		"Options.Horizon is -1":                                   {"-horizon", "-1"},
 	} {
 		_, errs, status := program.Start(t, args...)
 		require.NotEqual(t, 0, status, "%v", args)
