@@ -24,13 +24,18 @@ type process struct {
 	env     []string
 	output  *os.File
 	kill    string // a command of the shell that kills what is not below us, such as a container
-	cmd     *exec.Cmd
 	stdin   io.Closer
 	ended   chan struct{}
 	outcome error
 }
 
+// Start starts it, where it does not run: a bot may outlive its sidecar.
 func (p *process) Start() error {
+	select {
+	case <-p.Ended():
+	default:
+		return nil
+	}
 	argv := slices.Concat(p.keeper, p.argv())
 	cmd := exec.CommandContext(context.Background(), argv[0], argv[1:]...) // it ends with its stdin
 	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, p.output, p.output
@@ -42,7 +47,7 @@ func (p *process) Start() error {
 		return err
 	}
 	ended := make(chan struct{})
-	p.cmd, p.stdin, p.ended = cmd, stdin, ended
+	p.stdin, p.ended = stdin, ended
 	go func() {
 		defer close(ended)
 		p.outcome = cmd.Wait()
@@ -51,7 +56,7 @@ func (p *process) Start() error {
 }
 
 func (p *process) Kill() error {
-	if p.cmd == nil {
+	if p.stdin == nil { // it has not begun
 		return nil
 	}
 	_ = p.stdin.Close()
@@ -73,7 +78,13 @@ func (p *process) Kill() error {
 	}
 }
 
-func (p *process) Ended() <-chan struct{} { return p.ended }
+func (p *process) Ended() <-chan struct{} {
+	if p.ended == nil { // it has not begun
+		p.ended = make(chan struct{})
+		close(p.ended)
+	}
+	return p.ended
+}
 
 // How says how it ended, with the last line that it printed.
 func (p *process) How() string {

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -19,10 +20,10 @@ import (
 // pair is a bot behind a sidecar. Both are judged as one, and killed in turn: the bot, the
 // sidecar, or both.
 type pair struct {
-	bot, sidecar *process
-	address      string
-	turn         uint64
-	up           bool
+	*process
+	sidecar *process
+	address string
+	turn    uint64
 }
 
 const (
@@ -33,21 +34,13 @@ const (
 )
 
 func (p *pair) Start() error {
-	if !p.up {
-		if err := p.sidecar.Start(); err != nil {
-			return err
-		}
-		p.up = true
-		if err := p.wait(); err != nil {
-			return err
-		}
+	if err := p.sidecar.Start(); err != nil {
+		return err
 	}
-	select {
-	case <-p.Ended():
-		return p.bot.Start()
-	default:
-		return nil // it has outlived its sidecar
+	if err := p.wait(); err != nil {
+		return err
 	}
+	return p.process.Start()
 }
 
 // wait waits until the sidecar listens.
@@ -69,28 +62,15 @@ func (p *pair) wait() error {
 func (p *pair) Kill() error {
 	turn := p.turn % turns
 	p.turn = killsBoth
+	var err error
 	if turn != killsBot {
-		p.up = false
-		if err := p.sidecar.Kill(); err != nil {
-			return err
-		}
+		err = p.sidecar.Kill()
 	}
 	if turn != killsSidecar {
-		return p.bot.Kill()
+		err = errors.Join(err, p.process.Kill())
 	}
-	return nil
+	return err
 }
-
-func (p *pair) Ended() <-chan struct{} {
-	if p.bot.ended == nil {
-		never := make(chan struct{})
-		close(never) // it has not begun
-		return never
-	}
-	return p.bot.Ended()
-}
-
-func (p *pair) How() string { return p.bot.How() }
 
 // behindSidecar puts a sidecar between a bot and its service.
 func (r *Runner) behindSidecar(ctx context.Context, sim *tradingsim.Sim, bot *process, dir string, output *os.File, seed uint64) (judge.Program, error) {
@@ -124,5 +104,5 @@ func (r *Runner) behindSidecar(ctx context.Context, sim *tradingsim.Sim, bot *pr
 	serve := slices.Concat(r.Command, []string{"sidecar", "serve", "--state-dir", state, "--key-file", keys, "--listen", address, "--exclusive", judge.Account})
 	side := &process{keeper: r.keeper(), argv: func() []string { return serve }, env: env, output: output}
 	bot.env = slices.Concat(bot.env, []string{"TRADING_BASE_URL=http://" + address + "/v1", "TRADING_LIVE_KEY=" + live, "TRADING_SANDBOX_KEY=" + paper})
-	return &pair{bot: bot, sidecar: side, address: address, turn: seed}, nil
+	return &pair{process: bot, sidecar: side, address: address, turn: seed}, nil
 }
