@@ -35,3 +35,17 @@ func TestTrialSweepsUpAfterFaketime(t *testing.T) {
 		_ = os.Remove(file)
 	}
 }
+
+// Behind a sidecar a scenario kills the one or the other, and its end both.
+func TestTrialLeavesNothingBehindASidecar(t *testing.T) {
+	result := tryProgram(t, `{"period":"10ms","markets":{"BTC":{"price":"64000"}}}`,
+		[]string{"--sidecar", "--counts", "3,0", "--only", "lost reply"}, "sleep", "600")
+	require.Len(t, result(t).Runs, 3)
+	tasks, err := filepath.Glob("/proc/self/task/*/children")
+	require.NoError(t, err)
+	for _, task := range tasks {
+		children, err := os.ReadFile(task)
+		require.NoError(t, err)
+		assert.Empty(t, string(children))
+	}
+}

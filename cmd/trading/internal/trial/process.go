@@ -56,10 +56,11 @@ func (p *process) Start() error {
 }
 
 func (p *process) Kill() error {
-	if p.stdin == nil { // it has not begun
+	if p.stdin == nil { // it has not begun, or is dead
 		return nil
 	}
-	_ = p.stdin.Close()
+	_ = p.stdin.Close() // it is closed where the program has ended
+	p.stdin = nil
 	var err error
 	if p.kill != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), killTimeout)

@@ -208,9 +208,12 @@ func (r *Runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, event
 	})
 	var program judge.Program = bot
 	if r.Sidecar {
-		if program, err = r.behindSidecar(ctx, sim, bot, dir, files[2], s.Seed); err != nil {
-			return o, nil, err
+		both, failed := r.behindSidecar(ctx, sim, bot, dir, files[2], s.Seed)
+		if failed != nil {
+			return o, nil, failed
 		}
+		defer func() { err = errors.Join(err, both.process.Kill(), both.sidecar.Kill()) }() // its end may kill one alone
+		program = both
 	}
 	counts, err := judge.Play(ctx, s, sim, program)
 	if err != nil {

@@ -58,7 +58,7 @@ func (p *pair) wait() error {
 	return fmt.Errorf("the sidecar does not listen: %s", p.sidecar.How())
 }
 
-// Kill kills whose turn it is; the last of a scenario kills both.
+// Kill kills whose turn it is, and then both.
 func (p *pair) Kill() error {
 	turn := p.turn % turns
 	p.turn = killsBoth
@@ -73,7 +73,7 @@ func (p *pair) Kill() error {
 }
 
 // behindSidecar puts a sidecar between a bot and its service.
-func (r *Runner) behindSidecar(ctx context.Context, sim *tradingsim.Sim, bot *process, dir string, output *os.File, seed uint64) (judge.Program, error) {
+func (r *Runner) behindSidecar(ctx context.Context, sim *tradingsim.Sim, bot *process, dir string, output *os.File, seed uint64) (*pair, error) {
 	state, keys := filepath.Join(dir, "sidecar"), filepath.Join(dir, "sidecar.keys")
 	if err := os.Mkdir(state, 0o700); err != nil {
 		return nil, err
