@@ -1,109 +1,70 @@
 package tradingsim
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"time"
-
-	"github.com/shopspring/decimal"
 )
 
-// requestLine is a request in the log: its body as text, and without what is empty.
-type requestLine struct {
-	ID             int64       `json:"id"`
-	At             time.Time   `json:"at"`
-	Operation      string      `json:"operation"`
-	Path           string      `json:"path"`
-	Header         http.Header `json:"header"`
-	Body           string      `json:"body"`
-	KeyFingerprint string      `json:"keyFingerprint,omitempty"`
-	Connection     string      `json:"connection"`
-	Fault          string      `json:"fault,omitempty"`
-	Status         int         `json:"status,omitempty"`
-	Code           string      `json:"code,omitempty"`
-	RetryAfter     int         `json:"retryAfter,omitempty"`
-	MarkMissing    bool        `json:"markMissing,omitempty"`
-	AnsweredAt     time.Time   `json:"answeredAt,omitzero"`
-	Delivered      bool        `json:"delivered"`
-}
+// The forms of a request and of an execution in the log: their own, with body and amounts as text.
+type (
+	requestFields   Request
+	executionFields Execution
+	requestLine     struct {
+		*requestFields
+		Body string `json:"body"`
+	}
+	executionLine struct {
+		*executionFields
+		Body  string `json:"body,omitempty"`
+		Size  string `json:"size,omitempty"`
+		Price string `json:"price,omitempty"`
+	}
+)
 
 // MarshalJSON writes the body as text, and leaves out what is empty.
 func (r Request) MarshalJSON() ([]byte, error) {
-	return json.Marshal(requestLine{
-		r.ID, r.At, r.Operation, r.Path, r.Header, string(r.Body), r.KeyFingerprint, r.Connection,
-		r.Fault, r.Status, r.Code, r.RetryAfter, r.MarkMissing, r.AnsweredAt, r.Delivered,
-	})
+	return json.Marshal(requestLine{(*requestFields)(&r), string(r.Body)})
 }
 
 // UnmarshalJSON reads what MarshalJSON has written.
 func (r *Request) UnmarshalJSON(text []byte) error {
-	var l requestLine
+	l := requestLine{requestFields: new(requestFields)}
 	if err := json.Unmarshal(text, &l); err != nil {
 		return err
 	}
-	*r = Request{
-		l.ID, l.At, l.Operation, l.Path, l.Header, []byte(l.Body), l.KeyFingerprint, l.Connection,
-		l.Fault, l.Status, l.Code, l.RetryAfter, l.MarkMissing, l.AnsweredAt, l.Delivered,
-	}
+	*r = Request(*l.requestFields)
+	r.Body = []byte(l.Body)
 	return nil
-}
-
-// executionLine is an execution in the log, with its amounts and its body as text.
-type executionLine struct {
-	ID        int64     `json:"id"`
-	At        time.Time `json:"at"`
-	Operation string    `json:"operation,omitempty"`
-	Account   string    `json:"account,omitempty"`
-	Symbol    string    `json:"symbol,omitempty"`
-	Side      string    `json:"side,omitempty"`
-	Request   int64     `json:"request,omitempty"`
-	Copy      bool      `json:"copy"`
-	Key       string    `json:"key,omitempty"`
-	Body      string    `json:"body,omitempty"`
-	Actor     string    `json:"actor"`
-	Filled    bool      `json:"filled"`
-	Size      string    `json:"size,omitempty"`
-	Price     string    `json:"price,omitempty"`
 }
 
 // MarshalJSON writes amounts and the body as text, and leaves out what is empty.
 func (e Execution) MarshalJSON() ([]byte, error) {
-	amount := func(d decimal.Decimal) string {
-		if d.IsZero() {
-			return ""
-		}
-		return d.String()
+	l := executionLine{executionFields: (*executionFields)(&e), Body: string(e.Body)}
+	if !e.Size.IsZero() {
+		l.Size = e.Size.String()
 	}
-	return json.Marshal(executionLine{
-		e.ID, e.At, e.Operation, e.Account, e.Symbol, e.Side, e.Request, e.Copy, e.Key, string(e.Body), e.Actor, e.Filled,
-		amount(e.Size), amount(e.Price),
-	})
+	if !e.Price.IsZero() {
+		l.Price = e.Price.String()
+	}
+	return json.Marshal(l)
 }
 
 // UnmarshalJSON reads what MarshalJSON has written.
 func (e *Execution) UnmarshalJSON(text []byte) error {
-	var l executionLine
+	l := executionLine{executionFields: new(executionFields)}
 	if err := json.Unmarshal(text, &l); err != nil {
 		return err
 	}
-	*e = Execution{
-		ID: l.ID, At: l.At, Operation: l.Operation, Account: l.Account, Symbol: l.Symbol, Side: l.Side, Request: l.Request,
-		Copy: l.Copy, Key: l.Key, Actor: l.Actor, Filled: l.Filled,
-	}
+	*e = Execution(*l.executionFields)
 	if l.Body != "" {
 		e.Body = []byte(l.Body)
 	}
-	var wrong error
-	amount := func(name, text string) (d decimal.Decimal) {
-		if text != "" {
-			var err error
-			if d, err = parseNumber(text); err != nil {
-				wrong = fmt.Errorf("tradingsim: %s of execution %d: %w", name, l.ID, err)
-			}
-		}
-		return d
+	var size, price error
+	e.Size, size = parseNumber(cmp.Or(l.Size, "0"))
+	e.Price, price = parseNumber(cmp.Or(l.Price, "0"))
+	if err := cmp.Or(size, price); err != nil {
+		return fmt.Errorf("tradingsim: an amount of execution %d: %w", e.ID, err)
 	}
-	e.Size, e.Price = amount("size", l.Size), amount("price", l.Price)
-	return wrong
+	return nil
 }

@@ -15,20 +15,20 @@ import (
 // order, a close, an order that rests, a Pro order, a cancel, an edit, a change of
 // levels, a reset.
 type Execution struct {
-	ID        int64           // counts from 1
-	At        time.Time       // by the clock of the simulation
-	Operation string          // what did it, what placed it, or the read that it happened on
-	Account   string          // empty on the sandbox
-	Symbol    string          // of the market
-	Side      string          // the direction of a fill: closing a long is "short"
-	Request   int64           // the [Request.ID] that did it, that placed what filled, or that it happened on; 0 for none
-	Copy      bool            // done by a copy of the request, which a fault made
-	Key       string          // the Idempotency-Key that did it, or that placed what filled
-	Body      []byte          // of the request that did it; nil for what filled by itself
-	Actor     string          // "api", "terminal", or "service" for what filled by itself
-	Filled    bool            // it traded; setting triggers, resting or cancelling does not
-	Size      decimal.Decimal // of the fill, in base units
-	Price     decimal.Decimal // of the fill
+	ID        int64           `json:"id"`                  // counts from 1
+	At        time.Time       `json:"at"`                  // by the clock of the simulation
+	Operation string          `json:"operation,omitempty"` // what did it, what placed it, or the read that it happened on
+	Account   string          `json:"account,omitempty"`   // empty on the sandbox
+	Symbol    string          `json:"symbol,omitempty"`    // of the market
+	Side      string          `json:"side,omitempty"`      // the direction of a fill: closing a long is "short"
+	Request   int64           `json:"request,omitempty"`   // the [Request.ID] that did it, that placed what filled, or that it happened on; 0 for none
+	Copy      bool            `json:"copy"`                // done by a copy of the request, which a fault made
+	Key       string          `json:"key,omitempty"`       // the Idempotency-Key that did it, or that placed what filled
+	Body      []byte          `json:"body,omitempty"`      // of the request that did it; nil for what filled by itself
+	Actor     string          `json:"actor"`               // "api", "terminal", or "service" for what filled by itself
+	Filled    bool            `json:"filled"`              // it traded; setting triggers, resting or cancelling does not
+	Size      decimal.Decimal `json:"-"`                   // of the fill, in base units
+	Price     decimal.Decimal `json:"-"`                   // of the fill
 }
 
 // String is the execution on one line, for a test's log.
@@ -50,33 +50,33 @@ func (e Execution) String() string {
 // that a fault made are not.
 type Request struct {
 	// ID counts from 1, in the order of arrival.
-	ID int64
+	ID int64 `json:"id"`
 	// When it came, by the clock of the simulation, what it was ("POST /orders"), its
 	// path below the root with the query, and what it held.
-	At        time.Time
-	Operation string
-	Path      string
-	Header    http.Header
-	Body      []byte
+	At        time.Time   `json:"at"`
+	Operation string      `json:"operation"`
+	Path      string      `json:"path"`
+	Header    http.Header `json:"header"`
+	Body      []byte      `json:"body"`
 	// KeyFingerprint is the [KeyFingerprint] of the API key that it carried; empty
 	// without one.
-	KeyFingerprint string
+	KeyFingerprint string `json:"keyFingerprint,omitempty"`
 	// Connection is the network address of the caller's end of the connection.
-	Connection string
+	Connection string `json:"connection"`
 	// Fault names what was planned for it, such as "drop_response"; empty for nothing.
-	Fault string
+	Fault string `json:"fault,omitempty"`
 	// Status is what it was answered with, and AnsweredAt when. Both are zero where no
 	// answer was sent. Code is the service's own refusal, empty where something in front
 	// answered, and RetryAfter the wait in seconds that the answer named. MarkMissing means
 	// that a market of the answer had no mark.
-	Status      int
-	Code        string
-	RetryAfter  int
-	MarkMissing bool
-	AnsweredAt  time.Time
+	Status      int       `json:"status,omitempty"`
+	Code        string    `json:"code,omitempty"`
+	RetryAfter  int       `json:"retryAfter,omitempty"`
+	MarkMissing bool      `json:"markMissing,omitempty"`
+	AnsweredAt  time.Time `json:"answeredAt,omitzero"`
 	// Delivered means that the whole answer was written to the caller, whether it is the
 	// service's own or that of a proxy.
-	Delivered bool
+	Delivered bool `json:"delivered"`
 }
 
 // Ledger is what was really executed, oldest first, whatever callers were answered.
