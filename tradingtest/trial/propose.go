@@ -56,7 +56,7 @@ func Propose(under Manifest, events []tradingsim.Event) (m Manifest, questions [
 		}
 	}
 	if entries == 0 || len(gaps) == 0 {
-		return m, nil, errors.New("the bot sent no entry in the quiet run, or read nothing twice: there is nothing to propose from")
+		return m, nil, errors.New("the bot sent no entry in the quiet run, or read nothing twice: there is nothing to propose from; a longer --period gives it longer")
 	}
 	slices.Sort(gaps)
 	m.Period = Duration(max(gaps[len(gaps)/2].Round(100*time.Millisecond), 100*time.Millisecond))
