@@ -122,11 +122,11 @@ func (p *play) hold(d time.Duration, room bool) {
 // has the time for it, and a bot that does not do so shows it.
 func (p *play) settle() {
 	most := max(time.Duration(p.Manifest.StopWithin), time.Duration(p.Manifest.FlatWithin), p.periods(2), time.Second)
-	p.hold(most+max(p.periods(2), 2*time.Second), false)
+	p.hold(most+max(p.periods(1), time.Second), false)
 }
 
 // goOn lets the bot go on for a while.
-func (p *play) goOn() { p.hold(max(p.periods(3), 2*time.Second), true) }
+func (p *play) goOn() { p.hold(max(p.periods(2), 2*time.Second), true) }
 
 // reaches waits for the bot to come to a point, and reports whether it does.
 func (p *play) reaches(met func() bool) bool {
@@ -157,9 +157,7 @@ func (p *play) until(met func() bool, most time.Duration, room bool) bool {
 		default:
 		}
 		p.wobble()
-		if room {
-			p.makeRoom()
-		}
+		p.makeRoom(room)
 	}
 }
 
@@ -225,9 +223,9 @@ func (p *play) holds() bool {
 }
 
 // makeRoom brings the bot to enter again: it closes what has been open for a while, and moves
-// the price through limits that rest.
-func (p *play) makeRoom() {
-	if p.flat {
+// the price through limits that rest. While it must not act it notes what has been open for how long.
+func (p *play) makeRoom(act bool) {
+	if p.flat && act {
 		p.clear()
 		return
 	}
@@ -239,7 +237,7 @@ func (p *play) makeRoom() {
 		if p.due[what].IsZero() {
 			p.due[what] = now.Add(p.periods(1) + time.Duration(p.random.Int64N(int64(p.periods(1)))))
 		}
-		return !now.Before(p.due[what])
+		return act && !now.Before(p.due[what])
 	}
 	for _, held := range a.Positions {
 		if due(held.Symbol) {
