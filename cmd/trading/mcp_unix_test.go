@@ -325,11 +325,13 @@ func TestMCPEnginesAtOnce(t *testing.T) {
 	c := r.chat("--mode", "paper")
 	pid := r.engine(state, "paper")
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL); _ = os.RemoveAll(state) })
-	a := newAgent(&cli.App{Environ: append(r.env, childCommand+"=1")}, new(cobra.Command))
+	a := newAgent(&cli.App{Environ: r.env}, new(cobra.Command))
 	require.NoError(t, a.cmd.ParseFlags([]string{"--mode", "paper"}))
 	dir, _, err := a.complete()
 	require.NoError(t, err)
-	require.NoError(t, a.start(t.Context(), dir))
+	second := newAgent(&cli.App{Environ: []string{childCommand + "=1"}}, new(cobra.Command)) // which finds no folder, and ends
+	require.NoError(t, second.cmd.ParseFlags([]string{"--mode", "paper"}))
+	require.NoError(t, second.start(t.Context(), dir))
 	assert.Equal(t, pid, r.engine(state, "paper"))
 	assert.Equal(t, "paper", c.call("status", nil)["mode"])
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -40,7 +41,7 @@ func (s silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // waits for none.
 func TestAThousandCallersWithoutAnAnswer(t *testing.T) {
 	callers := 1000
-	if rig.RaceDetector {
+	if depth.Race {
 		callers = 50
 	}
 	synctest.Test(t, func(t *testing.T) {

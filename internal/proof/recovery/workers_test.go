@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -31,7 +32,7 @@ func TestMatrixOfWorkers(t *testing.T) {
 			}
 			for _, works := range workers {
 				for _, restart := range []time.Duration{inProcess, 0, time.Minute} {
-					if rig.RaceDetector && works != workers[0] {
+					if depth.Race && works != workers[0] {
 						continue
 					}
 					t.Run(fmt.Sprint(w.name, ", ", s.name, ", ", works, ", ", nameOf(restart)), func(t *testing.T) {
