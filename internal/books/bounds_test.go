@@ -361,10 +361,7 @@ func TestEdge15_TheHeapIsFlat(t *testing.T) {
 			}
 		}
 	}
-	all := 1_000_000
-	if depth.Race {
-		all /= 20
-	}
+	all := depth.Of(50_000, 1_000_000)
 	orders(all / 10)
 	before := heap()
 	orders(all - all/10)
