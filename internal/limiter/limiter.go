@@ -76,20 +76,11 @@ type Ask struct {
 type Slot struct {
 	name   string
 	needs  needs
-	from   counter
+	remote bool    // the program's store counts it
 	shared bool    // recovery's share is held too
 	near   bool    // this process counts it
 	exits  [2]bool // which of the needs are of what exits have of the reserve
 }
-
-// counter says who counts a slot.
-type counter uint8
-
-const (
-	counterNone counter = iota
-	counterNear
-	counterRemote
-)
 
 // Limiter is safe for concurrent use.
 type Limiter struct {

@@ -77,7 +77,7 @@ func (l *Limiter) serveFromRemote() {
 // askRemote asks the program's store for a waiter's slot. The lock is held, but not
 // while the store is asked.
 func (l *Limiter) askRemote(w *waiter) {
-	slot := Slot{needs: l.needs(&w.request), from: counterRemote}
+	slot := Slot{needs: l.needs(&w.request), remote: true}
 	full := l.tryClosed(&slot.needs)
 	if full.Wait == 0 {
 		full = l.tryShare(w.request.Priority, &slot)

@@ -38,14 +38,12 @@ func (l *Limiter) Return(slot Slot, sent bool) {
 	if slot.shared {
 		l.returnShare(&slot, sent)
 	}
-	switch slot.from {
-	case counterNone:
-	case counterNear:
-		l.returnNear(&slot, sent)
-		l.returned(sent)
-	case counterRemote:
-		l.returnNear(&slot, sent)
+	l.returnNear(&slot, sent)
+	switch {
+	case slot.remote:
 		l.returnRemote(slot.name, slices.Clone(slot.needs.all()), sent)
+	case slot.near:
+		l.returned(sent)
 	}
 }
 
@@ -97,7 +95,6 @@ func (l *Limiter) tryNear(a *Ask) (Slot, verdict) {
 		l.dropShare(&slot)
 		return Slot{}, full
 	}
-	slot.from = counterNear
 	return slot, verdict{}
 }
 
