@@ -17,12 +17,12 @@ type Booked struct {
 	ID string
 	// Asked is what it asked for.
 	Asked *accounting.Act
-	// Declared: nobody else trades the account.
-	Declared bool
 	// Places are where it can show. The first is its market; the second, if there is
 	// one, the account's lists of what waits.
 	Places *[2]pending.Place
 	Entry  bool
+	// Declared: nobody else trades the account.
+	Declared bool
 	// Lists means that a baseline needs what rests and runs, Run also what has run.
 	Lists, Run bool
 	// Note puts a note into the journal, in which the write is; nil without a journal.
