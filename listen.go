@@ -110,6 +110,7 @@ func (c *call) takeLate() bool {
 		return false
 	}
 	last := *ends.Heard.(*heard)
+	c.core.usual.heard(&last)
 	w.heard, w.decided = &last, w.of.Ledger.Done() && w.of.Ledger.Outcome() != Unknown
 	return true
 }

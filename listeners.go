@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -38,7 +39,7 @@ func (l *listeners) add(attempts []*transport.Attempt) {
 	}
 }
 
-// usual is how long the service usually takes for a live write: a mean in which the newest count most.
+// usual is how long the service usually takes for a write: a mean in which the newest count most.
 type usual struct {
 	mu   sync.Mutex
 	mean time.Duration
@@ -50,8 +51,12 @@ func (u *usual) get() time.Duration {
 	return u.mean
 }
 
-// took notes an answer.
-func (u *usual) took(d time.Duration) {
+// heard notes an answer, if that took the service its work.
+func (u *usual) heard(h *heard) {
+	if h.class != ledger.Success || h.attempt.replayed() {
+		return
+	}
+	d := h.attempt.Received.Sub(h.attempt.Sent)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.mean == 0 {

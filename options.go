@@ -200,7 +200,9 @@ func WithKeyFunc(env Environment, fetch func(context.Context) (string, error)) O
 }
 
 // WithTransport sends through rt instead of the client's own connections. It
-// must not retry and not follow redirects; a test's fake service is the usual one.
+// must not retry and not follow redirects; a test's fake service is the usual one. Unless it is an
+// [*http.Transport] without MaxConnsPerHost, the end of an attempt's time ends its request, and no exit
+// asks twice.
 //
 // Where an attempt times out over an [*http.Transport], the next goes through a clone of it, since
 // what swallows one connection swallows its neighbours. One that sets MaxConnsPerHost is not
@@ -374,8 +376,9 @@ func WithRetry(r Retry) SharedOption {
 	})
 }
 
-// WithAttemptTimeout bounds one attempt, from connecting to the last byte of the
-// answer; 5 seconds unless set. The context bounds the whole call.
+// WithAttemptTimeout bounds the waiting for one attempt, from connecting to the last byte of the
+// answer; 5 seconds unless set. A write's answer that comes later counts all the same. The context
+// bounds the whole call.
 func WithAttemptTimeout(d time.Duration) SharedOption {
 	return shared(refusedIf(d <= 0, "WithAttemptTimeout", "it is %s: it must be greater than 0", d), func(c *callOptions) { c.attemptTimeout = d })
 }

@@ -95,9 +95,7 @@ func (c *call) attempt() {
 	c.last = c.exchangeListened(ctx, &q)
 	c.returnSlot(c.last.attempt.Written)
 	c.core.driver.SendEnded(c.write.of, c.last.attempt.Received)
-	if c.last.attempt.Status != 0 {
-		c.core.usual.took(c.last.attempt.Received.Sub(c.last.attempt.Sent))
-	}
+	c.core.usual.heard(&c.last)
 }
 
 // again notes what the attempt that has just ended says, and whether to send once more.
