@@ -36,12 +36,27 @@ type accident struct {
 	options []trading.Option
 	disk    func(journal.Store, *dice) journal.Store
 	front   func(http.RoundTripper, *dice, *service) http.RoundTripper
+	over    func(testing.TB, http.RoundTripper, *dice) http.RoundTripper
 	faults  []namedFault // that join those of the mix
 	begin   func(*service)
 	disturb func(*service, *dice) // every few seconds
 	clients int                   // on the one journal; 0 is 1
 	hosts   bool                  // each client has a base URL of its own
 	think   time.Duration         // the longest pause of a worker between two calls
+}
+
+// overPipes leads to a service over connections, each of which swallows what is sent from some moment on.
+func overPipes(after func(*dice) time.Duration) func(testing.TB, http.RoundTripper, *dice) http.RoundTripper {
+	return func(t testing.TB, to http.RoundTripper, d *dice) http.RoundTripper {
+		pipes := rig.OverPipes(t, rig.Through(to))
+		pipes.SwallowAfter(func() time.Duration { return after(d) })
+		return pipes.Transport
+	}
+}
+
+// worksLong is a service that works for longer than an attempt lasts.
+var worksLong = []namedFault{
+	{"works for 6 s", tradingsim.Delay(6 * time.Second)}, {"works for 12 s", tradingsim.Delay(12 * time.Second)}, {"works for 20 s", tradingsim.Delay(20 * time.Second)},
 }
 
 var accidents = []accident{
@@ -57,6 +72,10 @@ var accidents = []accident{
 	{name: "an append fails now and then", disk: func(j journal.Store, d *dice) journal.Store {
 		return &rig.SlowDisk{Store: j, Fails: func() bool { return rare(d) > 0 }}
 	}},
+	{name: "over connections, on which the client listens", over: overPipes(func(*dice) time.Duration { return 0 }), faults: worksLong},
+	{name: "over connections that swallow after a while", over: overPipes(func(d *dice) time.Duration {
+		return time.Duration(rare(d)*(1+d.intN(60))) * time.Second
+	}), faults: worksLong},
 	{name: "connections take 4s now and then", front: func(next http.RoundTripper, d *dice, _ *service) http.RoundTripper {
 		return way(func(r *http.Request) (*http.Response, error) {
 			if rare(d) > 0 && !pause(r.Context(), 4*time.Second) {
@@ -333,6 +352,11 @@ func (v variant) trial(t *testing.T) {
 					a.disturb(s, drawn)
 				}
 			})
+		}
+	}
+	for _, a := range v.accidents {
+		if a.over != nil {
+			front = a.over(t, front, drawn)
 		}
 	}
 	var all []*trading.Client

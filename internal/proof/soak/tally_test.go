@@ -2,6 +2,7 @@ package soak
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -90,7 +91,11 @@ func (t *tally) write(op trading.Operation, size decimal.Decimal, m trading.Meta
 func (t *tally) resolution(v trading.Resolution) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.resolutions = append(t.resolutions, trading.Resolution{Intent: trading.Intent{Operation: v.Intent.Operation, Key: v.Intent.Key}, Outcome: v.Outcome, Evidence: v.Evidence})
+	kept := trading.Intent{Operation: v.Intent.Operation, Key: v.Intent.Key}
+	if kept.Key == "" {
+		kept.Body = v.Intent.Body
+	}
+	t.resolutions = append(t.resolutions, trading.Resolution{Intent: kept, Outcome: v.Outcome, Evidence: v.Evidence})
 }
 
 // kindOf names the type of an error: one that is none of the client's is a problem.
@@ -167,7 +172,14 @@ func (t *tally) check(ledger []tradingsim.Execution, copied bool) {
 		}
 	}
 	for _, v := range t.resolutions {
-		switch n := byKey[string(v.Intent.Key)]; {
+		n := byKey[string(v.Intent.Key)]
+		if v.Intent.Key == "" { // a paper write, which its answer decided late
+			if !isOrder(v.Intent.Operation) {
+				continue
+			}
+			n = bySize[sizeID(string(v.Intent.Operation), sizeIn(v.Intent.Body))]
+		}
+		switch {
 		case v.Intent.Operation == trading.OpTPSL && v.Evidence == trading.EvidenceAccounting:
 			// Levels are judged by what is in force, which another worker may have set.
 			if (v.Outcome == trading.Applied) != (n > 0) {
@@ -183,6 +195,13 @@ func (t *tally) check(ledger []tradingsim.Execution, copied bool) {
 	}
 	t.figures["executions"] += len(ledger)
 	t.writes, t.resolutions = nil, nil
+}
+
+// sizeIn is the size that a body of an order asks for.
+func sizeIn(body trading.Body) decimal.Decimal {
+	var of struct{ Size decimal.Decimal }
+	_ = json.Unmarshal(body, &of)
+	return of.Size
 }
 
 // dropped reports whether an order or a run is gone that never filled: a change of status

@@ -1,14 +1,17 @@
 package rig
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/tradingapi/trading-go"
 )
@@ -19,6 +22,7 @@ type Pipes struct {
 	Open atomic.Int64 // connections
 
 	cut  atomic.Bool
+	dies func() time.Duration // nil for never
 	mu   sync.Mutex
 	open []*pipe
 }
@@ -28,6 +32,8 @@ type pipe struct {
 	net.Conn
 	of       *Pipes
 	swallows atomic.Bool
+	dies     time.Time // if it is mortal
+	mortal   bool
 	closed   sync.Once
 }
 
@@ -39,7 +45,7 @@ func (p *pipe) Close() error {
 
 // Write loses what a connection is given that swallows.
 func (p *pipe) Write(b []byte) (int, error) {
-	if p.swallows.Load() {
+	if p.swallows.Load() || p.mortal && !time.Now().Before(p.dies) {
 		return len(b), nil
 	}
 	return p.Conn.Write(b)
@@ -59,6 +65,9 @@ func (p *Pipes) Cut() {
 	p.cut.Store(true)
 	p.Swallow()
 }
+
+// SwallowAfter has each connection swallow what is sent from some time after it was opened; 0 is never.
+func (p *Pipes) SwallowAfter(of func() time.Duration) { p.dies = of }
 
 // Option joins a client to the service over them.
 func (p *Pipes) Option() trading.Option { return trading.WithTransport(p.Transport) }
@@ -85,6 +94,10 @@ func OverPipes(t testing.TB, service http.Handler) *Pipes {
 		p.Open.Add(1)
 		c := &pipe{Conn: near, of: p}
 		c.swallows.Store(p.cut.Load())
+		if p.dies != nil {
+			c.dies = time.Now().Add(p.dies())
+			c.mortal = c.dies.After(time.Now())
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.open = append(p.open, c)
@@ -97,6 +110,31 @@ func OverPipes(t testing.TB, service http.Handler) *Pipes {
 		<-served
 	})
 	return p
+}
+
+// Through serves what a round tripper leads to.
+func Through(to http.RoundTripper) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		sent := r.Clone(context.WithoutCancel(r.Context()))
+		sent.RequestURI, sent.Body = "", io.NopCloser(bytes.NewReader(body))
+		sent.URL.Scheme, sent.URL.Host = "https", r.Host
+		answer, err := to.RoundTrip(sent)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		defer answer.Body.Close()
+		read, err := io.ReadAll(answer.Body)
+		maps.Copy(w.Header(), answer.Header)
+		w.WriteHeader(answer.StatusCode)
+		_, _ = w.Write(read)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	})
 }
 
 // pipeListener hands the far ends out.
