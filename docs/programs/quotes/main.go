@@ -29,8 +29,13 @@ func main() {
 		log.Print(err)
 		return
 	}
+	keep(ctx, client.Sandbox.MarketData, quoter)
+}
+
+// keep quotes around the price until its context ends.
+func keep(ctx context.Context, prices *trading.MarketData, quoter *quote.Quoter) {
 	for ctx.Err() == nil {
-		mark, err := client.Sandbox.Price(ctx, "BTC")
+		mark, err := prices.Price(ctx, "BTC")
 		var quotes []quote.Quote // none without a price: everything is cancelled
 		if price, ok := mark.Price(); err == nil && ok {
 			away := trading.Dec("50")

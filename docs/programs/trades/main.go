@@ -20,8 +20,12 @@ func main() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	trades := export.CSV(os.Stdout)
-	for ev, err := range watch.Events(ctx, watch.Account(client.Live.Account("acc_1")).WithSnapshot()) {
+	follow(ctx, client.Live.Account("acc_1"), export.CSV(os.Stdout))
+}
+
+// follow writes the trades that close until its context ends.
+func follow(ctx context.Context, account *trading.Account, trades *export.Trades) {
+	for ev, err := range watch.Events(ctx, watch.Account(account).WithSnapshot()) {
 		if err != nil {
 			log.Print("it goes on by itself: ", err)
 			continue

@@ -70,7 +70,7 @@ func TestFirstSnippetsAreWholePrograms(t *testing.T) {
 			continue // TestSnippetsAreCompiled finds each Go snippet
 		}
 		whole++
-		if !strings.Contains(text[:at[0]], "go run ./examples/") {
+		if !strings.Contains(text[:at[0]], "go run ./examples/") && !strings.Contains(text[:at[0]], "go run ./docs/programs/") {
 			assert.Contains(t, text[at[6]:at[7]], "package main\n\nimport (\n", page)
 		}
 		if page != "README.md" {
