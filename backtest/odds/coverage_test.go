@@ -105,8 +105,8 @@ var markets = []struct {
 // settings are what a day makes of an account that may lose 5000 before it wins 10000.
 var settings = []struct{ mean, deviation float64 }{{0, 500}, {0, 1000}, {100, 1000}, {150, 700}, {250, 700}, {300, 500}}
 
-// The intervals hold the truth, whatever kind of days there are, and the plug-in does not. The table of
-// docs/odds-reference.md is
+// The intervals hold the truth, whatever kind of days there are, and the plug-in does not. The rows of
+// docs/odds-reference.md are of
 //
 //	go test ./backtest/odds -run Coverage -odds.histories 1000 -v -timeout 48h
 func TestCoverage(t *testing.T) {
