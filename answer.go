@@ -14,6 +14,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/verdict"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -62,7 +63,7 @@ type heard struct {
 
 // question is what an answer is judged by.
 type question struct {
-	endpoint *endpoint
+	endpoint *spec.Endpoint
 	env      Environment
 	result   wire.Value // what a success is decoded into; nil if nobody wants it
 	fresh    bool       // one that a cache has kept is none of the service's
@@ -84,12 +85,12 @@ func (q *question) read(a attempt) heard {
 		h.err = &TransportError{Meta: q.metaOf(&a), Written: true, Err: a.Err}
 		return h
 	}
-	judged := verdict.Seen{Operation: q.endpoint.spec, Env: string(q.env), Status: a.Status, Replayed: a.replayed()}
+	judged := verdict.Seen{Endpoint: q.endpoint, Env: q.env, Status: a.Status, Replayed: a.replayed()}
 	reason := "not JSON"
 	if q.fresh && transport.Aged(a.Header) {
 		reason = "an answer that a cache has kept"
 	} else if a.TooLarge {
-		reason = fmt.Sprintf("a body above %d bytes", q.endpoint.limit(a.Status))
+		reason = fmt.Sprintf("a body above %d bytes", q.endpoint.Limit(a.Status))
 	} else if shape, err := q.shape(&h); err == nil {
 		judged.Shape, judged.JSON = shape, true
 		reason = "JSON without the service's shape"

@@ -38,12 +38,12 @@ func (x *exchanger) begin(ctx context.Context, r *request, apiKey apiKey, key Ke
 // requestOf is a request on the wire. gate judges a write right before its first byte.
 func (x *exchanger) requestOf(r *request, apiKey apiKey, key Key, gate transport.Gate) transport.Outgoing {
 	return transport.Outgoing{
-		Method:   r.endpoint.spec.Method,
+		Method:   r.endpoint.Method,
 		URL:      r.url,
 		Header:   x.header(r, apiKey, key),
 		Body:     r.body,
-		Write:    r.endpoint.write,
-		MaxBody:  r.endpoint.maxBody,
+		Write:    r.endpoint.Write,
+		MaxBody:  r.endpoint.MaxBody,
 		MaxError: spec.SmallAnswer,
 		Timeout:  r.opts.attemptTimeout,
 		Gate:     gate,
@@ -59,7 +59,7 @@ func (x *exchanger) hear(r *request, q *question, exchanged transport.Exchanged)
 		a.Err = x.scrubber.Error(a.Err)
 	}
 	h := q.read(a)
-	if (h.verdict.Documented || h.err == nil) && !r.endpoint.keyless {
+	if (h.verdict.Documented || h.err == nil) && !r.endpoint.Keyless {
 		x.heardDate(a.Header, a.Sent, a.Received)
 	}
 	return h
@@ -74,9 +74,9 @@ func (x *exchanger) header(r *request, apiKey apiKey, key Key) http.Header {
 	if r.body != nil {
 		h["Content-Type"] = contentJSON
 	}
-	if !r.endpoint.keyless {
+	if !r.endpoint.Keyless {
 		h["X-Api-Key"] = apiKey.Reveal()
-		if !r.endpoint.write {
+		if !r.endpoint.Write {
 			h["Cache-Control"] = noCache
 		}
 	}
@@ -96,7 +96,7 @@ func newBody() []byte { return make([]byte, 0, 256) }
 
 // request is what is fixed before the first send: what every attempt sends, and by what it is judged.
 type request struct {
-	endpoint *endpoint
+	endpoint *spec.Endpoint
 	env      Environment
 	opts     callOptions
 	url      *url.URL
@@ -111,7 +111,7 @@ type request struct {
 // changesNothingTwice reports whether a second execution of the write changes nothing that the first has not:
 // a cancel, or a close of all of a position.
 func (r *request) changesNothingTwice() bool {
-	switch r.endpoint.op {
+	switch r.endpoint.Name {
 	case OpCancelOrder, OpCancelRun:
 		return true
 	case OpClose:

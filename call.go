@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/transport/address"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -57,9 +58,9 @@ type call struct {
 }
 
 // begin starts a call to an endpoint.
-func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call {
+func (h caller) begin(ctx context.Context, e *spec.Endpoint, opts []CallOption) *call {
 	var c *call
-	if e.write {
+	if e.Write {
 		both := new(struct {
 			call
 			writing
@@ -74,7 +75,7 @@ func (h caller) begin(ctx context.Context, e *endpoint, opts []CallOption) *call
 	if ctx == nil {
 		c.ctx, c.stopped = context.Background(), checkContext(nil)
 	}
-	c.request = request{endpoint: e, env: e.env, opts: h.defaults, url: h.core.urls[e], entry: e.entry, began: time.Now()}
+	c.request = request{endpoint: e, env: e.Env, opts: h.defaults, url: h.core.urls[e], entry: e.Asks.Adds(false), began: time.Now()}
 	for _, opt := range opts {
 		if opt == nil {
 			c.stopped = errNilOption()
@@ -98,7 +99,7 @@ func (c *call) aim(at *url.URL, err error) {
 
 // aimAtAccount aims the call at a path below its account.
 func (c *call) aimAtAccount(rest string) {
-	c.aim(address.BelowAccount(c.core.urls[endpointOf(OpAccounts)], string(c.account), rest))
+	c.aim(address.BelowAccount(c.core.urls[spec.Find(OpAccounts)], string(c.account), rest))
 }
 
 // aimByQuery adds the one query parameter of the call's endpoint.

@@ -91,7 +91,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		Host: host{c}, Journal: cfg.journal, BaseURL: c.lease.baseURL, Life: c.life, Baselines: cfg.rateLimits.baselines(),
 		Background: !cfg.recovery.WithoutBackground, WithoutProbe: cfg.defaults.withoutProbe, WithoutBaseline: cfg.recovery.WithoutBaseline,
 		Without:     func() ledger.Without { return c.relies.Of(true) },
-		Traits:      func(operation string) resolve.Traits { return traitsOf(endpointOf(Operation(operation))) },
+		Traits:      func(operation string) resolve.Traits { return traitsOf(spec.Find(Operation(operation))) },
 		IsExclusive: func(account string) bool { return c.isExclusive(AccountID(account)) },
 		Others:      c.notExclusive,
 		NewJournal:  log.newJournal, Unwritten: log.notJournaled,
@@ -188,7 +188,7 @@ func (c *Client) Health(ctx context.Context, opts ...CallOption) (*Health, error
 }
 
 func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) {
-	call := h.begin(ctx, endpointOf(OpHealth), opts)
+	call := h.begin(ctx, spec.Find(OpHealth), opts)
 	var answer api.Health
 	if err := call.do(healthAnswer(&answer, &call.last.attempt.Status)); err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 	if env != EnvSandbox && env != EnvLive {
 		return nil, refuse(env, CodeBadRequest, "environment is %q: it must be sandbox or live", env)
 	}
-	call := c.caller().begin(ctx, endpointOf(OpMe), opts)
+	call := c.caller().begin(ctx, spec.Find(OpMe), opts)
 	call.env = env
 	var answer api.Identity
 	same := func() error { return sameName("environment", answer.Environment, string(env)) }
@@ -255,7 +255,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 // OpenAPI returns the machine-readable description that the service serves. No
 // key is sent.
 func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessage, error) {
-	call := c.caller().begin(ctx, endpointOf(OpOpenAPI), opts)
+	call := c.caller().begin(ctx, spec.Find(OpOpenAPI), opts)
 	var members wire.Members
 	if err := call.do(checked{&members, func() error { return checkDescription(members) }}); err != nil {
 		return nil, err
@@ -318,8 +318,8 @@ func (c *Client) RateLimitUsage(ctx context.Context) ([]ratelimit.Usage, error) 
 			return nil, err
 		}
 		keys = append(keys, key.ID())
-		for _, o := range spec.Operations() {
-			if Environment(o.Env) == env && o.Class != "" && !slices.Contains(classes, o.Class) {
+		for _, o := range spec.Endpoints() {
+			if o.Env == env && o.Class != "" && !slices.Contains(classes, o.Class) {
 				classes = append(classes, o.Class)
 			}
 		}

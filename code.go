@@ -119,7 +119,7 @@ func Rules() iter.Seq[Rule] {
 }
 
 func ruleFor(code Code, status int, env Environment) Rule {
-	return ruleOf(spec.RuleFor(string(code), status, string(env)))
+	return ruleOf(spec.RuleFor(string(code), status, env))
 }
 
 func ruleOf(r spec.Rule) Rule {
@@ -127,8 +127,8 @@ func ruleOf(r spec.Rule) Rule {
 	switch {
 	case r.Outcome == spec.Unknown:
 		outcome, advice = Unknown, AdviseResolve
-	case advice == AdviseSameKey && Environment(r.Env) == EnvSandbox:
+	case advice == AdviseSameKey && r.Env == EnvSandbox:
 		advice = AdviseNewKey // it has no keys, and the write that is in flight may be this very order
 	}
-	return Rule{Code(r.Code), r.Status, Environment(r.Env), Kind(r.Kind), advice, outcome, r.Meaning}
+	return Rule{Code(r.Code), r.Status, r.Env, Kind(r.Kind), advice, outcome, r.Meaning}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // core is what every handle of one client shares.
@@ -21,7 +22,7 @@ type core struct {
 	decisions
 	books       *books.Books
 	log         logger
-	urls        map[*endpoint]*url.URL
+	urls        map[*spec.Endpoint]*url.URL
 	sandboxKeys keyring
 	liveKeys    keyring
 	gate        *healthGate

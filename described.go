@@ -28,7 +28,7 @@ func (c *call) saw(what any) {
 
 // facts are what the call knows before there is an answer.
 func (c *call) facts() Meta {
-	m := Meta{Operation: c.endpoint.op, Attempts: c.sends}
+	m := Meta{Operation: c.endpoint.Name, Attempts: c.sends}
 	if c.once {
 		m.Key = c.opts.key.given
 	}
@@ -72,12 +72,12 @@ func (c *call) priority() Priority {
 // describe is the call as hooks see it now.
 func (c *call) describe() Call {
 	return Call{
-		Operation:   c.endpoint.op,
+		Operation:   c.endpoint.Name,
 		Environment: c.env,
 		Account:     c.account,
 		Symbol:      c.symbol,
 		Priority:    c.priority(),
-		Write:       c.endpoint.write,
+		Write:       c.endpoint.Write,
 		Entry:       c.entry,
 		Intent:      c.intentID(),
 		Key:         c.facts().Key,

@@ -33,7 +33,7 @@ func (c *call) refused(err error) error {
 func (c *call) do(result wire.Value) error {
 	c.result = result
 	c.start()
-	if c.stopped == nil && !c.endpoint.keyless {
+	if c.stopped == nil && !c.endpoint.Keyless {
 		c.stopped = c.core.keyless(c.env)
 	}
 	switch {

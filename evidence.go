@@ -157,13 +157,13 @@ var paperBook = bookOf(EnvSandbox, "")
 
 // traitsOf is what the driver has to know of an operation. A write that this version does
 // not know may trade.
-func traitsOf(e *endpoint) resolve.Traits {
+func traitsOf(e *spec.Endpoint) resolve.Traits {
 	if e == nil {
 		return resolve.Traits{Trades: true}
 	}
-	asks := e.spec.Asks
+	asks, run := e.Asks, e.Asks == spec.AsksRun
 	return resolve.Traits{
-		Trades: e.trades, Levels: e.levels, Run: e.pro, Waits: e.pro || asks == spec.AsksLimit,
+		Trades: asks.Trades(), Levels: e.Levels(), Run: run, Waits: run || asks == spec.AsksLimit,
 		Asks: [...]accounting.Kind{
 			spec.AsksClose: accounting.Close, spec.AsksLimit: accounting.Limit, spec.AsksRun: accounting.Pro,
 			spec.AsksRunEdit: accounting.EditRun, spec.AsksLevels: 0,

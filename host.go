@@ -11,6 +11,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -78,14 +79,14 @@ func (h host) Read(ctx context.Context, r resolve.Reading) (*resolve.Look, error
 // Prepare gets a request of the driver's its key and its place in recovery's share of the
 // rate limits.
 func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared, error) {
-	e := endpointOf(Operation(r.Operation))
+	e := spec.Find(Operation(r.Operation))
 	if e == nil {
 		return nil, errors.New("an operation that this version does not know")
 	}
 	call := caller{h.c, recoveryOptions()}.begin(ctx, e, nil)
 	call.once, call.alone, call.write = true, r.Alone, nil
 	call.account, call.body, call.opts.key.given = AccountID(r.Account), r.Body, Key(r.Key)
-	if !e.spec.Fixed() {
+	if !e.Fixed() {
 		call.aimAtAccount("")
 	}
 	if err := call.passOnce(); err != nil {
@@ -103,7 +104,7 @@ func (p prepared) Drop() { p.returnSlot(false) }
 
 func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer {
 	p.ctx, p.gate = ctx, gate
-	if p.core.lease.Leaser != nil && p.endpoint.write {
+	if p.core.lease.Leaser != nil && p.endpoint.Write {
 		p.gate = leasedGate{&p.core.lease, p.env, p.account, gate}
 	}
 	p.start()

@@ -51,7 +51,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 		}
 		source = &keySource{}
 	}
-	name := source.name(r.account, r.endpoint.op)
+	name := source.name(r.account, r.endpoint.Name)
 	d.driver.Own(w, name)
 	if name != "" {
 		try = d.takeName(ctx, r, w, &terms, &is)
@@ -138,7 +138,7 @@ func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, i
 		is.err = &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
 	case spent && given && last.Refused != nil:
 		a.Status, a.Body = last.Refused.Status, last.Refused.Body
-		q := question{endpoint: r.endpoint, env: r.env, fresh: r.opts.recovering, meta: Meta{Operation: r.endpoint.op}}
+		q := question{endpoint: r.endpoint, env: r.env, fresh: r.opts.recovering, meta: Meta{Operation: r.endpoint.Name}}
 		h := q.read(a)
 		is.stored = &h
 	case spent && given:
@@ -162,7 +162,7 @@ func (d *decisions) intent(r *request) resolve.Intent {
 		Tag:           r.opts.tag,
 		BaseURL:       d.lease.baseURL,
 		Process:       d.process,
-		Operation:     string(r.endpoint.op),
+		Operation:     string(r.endpoint.Name),
 		Environment:   string(r.env),
 		Account:       string(r.account),
 		Symbol:        r.symbol,
@@ -178,7 +178,7 @@ func (d *decisions) terms(r *request) ledger.Terms {
 	return ledger.Terms{
 		Keyed:         r.env == EnvLive,
 		Entry:         r.entry,
-		Resolves:      r.endpoint.resolves(),
+		Resolves:      r.endpoint.Resolves(),
 		Idempotent:    r.changesNothingTwice(),
 		Lasting:       !traitsOf(r.endpoint).Waits,
 		Exclusive:     d.isExclusive(r.account),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/check"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -18,7 +19,7 @@ type Live struct{ caller caller }
 // Accounts lists every account that the key's owner can trade, the newest first,
 // archived ones too. Do not take the first: a key reaches all of them.
 func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo, error) {
-	call := l.caller.begin(ctx, endpointOf(OpAccounts), opts)
+	call := l.caller.begin(ctx, spec.Find(OpAccounts), opts)
 	var answer api.AccountsResponse
 	if err := call.do(&answer); err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (a *Account) begin(ctx context.Context, op Operation, opts []CallOption) *c
 	if len(a.opts) > 0 {
 		opts = append(a.opts[:len(a.opts):len(a.opts)], opts...)
 	}
-	c := a.caller.begin(ctx, endpointOf(op), opts)
+	c := a.caller.begin(ctx, spec.Find(op), opts)
 	c.account = a.id
 	if f := check.ID("account", string(a.id)); f != nil && c.stopped == nil {
 		c.stopped = local(EnvLive, f)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -28,13 +29,13 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 		Log:        log.rateLimitStore,
 	}
 	cfg.Off = r.Off
-	for _, e := range endpoints {
+	for _, e := range spec.Endpoints() {
 		switch {
-		case e.class == "":
-		case e.pro:
-			cfg.Classes[e.class] = cmp.Or(r.PerPro, proLimit)
+		case e.Class == "":
+		case e.Asks == spec.AsksRun:
+			cfg.Classes[e.Class] = cmp.Or(r.PerPro, proLimit)
 		default:
-			cfg.Classes[e.class] = cmp.Or(r.PerClass, classLimit)
+			cfg.Classes[e.Class] = cmp.Or(r.PerClass, classLimit)
 		}
 	}
 	return limiter.New(cfg)

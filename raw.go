@@ -37,12 +37,12 @@ type Raw struct {
 // [Meta.Settled] is true.
 func (c *Client) Do(ctx context.Context, op Operation, r Raw, opts ...CallOption) (*Meta, error) {
 	meta := new(Meta)
-	e := endpointOf(op)
+	e := spec.Find(op)
 	if e == nil {
 		return meta, errNoOperation(op)
 	}
 	opts = append(slices.Clip(opts), ResponseInto(meta))
-	if !e.write {
+	if !e.Write {
 		return meta, c.read(ctx, op, r, opts)
 	}
 	return meta, c.caller().begin(ctx, e, opts).passOn(&r)
@@ -56,7 +56,7 @@ func (c *Client) read(ctx context.Context, op Operation, r Raw, opts []CallOptio
 		return only(c.OpenAPI(ctx, opts...))
 	case op == OpMe:
 		return only(c.Me(ctx, r.Environment, opts...))
-	case endpointOf(op).env == EnvLive:
+	case spec.Find(op).Env == EnvLive:
 		return c.Live.read(ctx, op, r.Account, opts)
 	default:
 		return c.Sandbox.read(ctx, op, r.Symbol, opts)
@@ -65,7 +65,7 @@ func (c *Client) read(ctx context.Context, op Operation, r Raw, opts []CallOptio
 
 // passOn carries out a write whose body is given. What it has, and what it is judged by, the generated tables say.
 func (c *call) passOn(r *Raw) error {
-	b, fault := rawbody.Parse(c.endpoint.spec.Path, r.Body, r.Ignored...)
+	b, fault := rawbody.Parse(c.endpoint.Path, r.Body, r.Ignored...)
 	if fault == nil && r.Account != "" && b.Text("accountId") != string(r.Account) {
 		fault = &check.Fault{Code: string(CodeBadRequest), Text: "the account is not the body's accountId"}
 	}
@@ -86,9 +86,9 @@ func (c *call) passOn(r *Raw) error {
 		c.write.place(o)
 		request := orderRequest(c.account, &o)
 		order = &request
-	case c.endpoint.spec.Asks == spec.AsksRunEdit:
+	case c.endpoint.Asks == spec.AsksRunEdit:
 		c.symbol = c.core.books.MarketOf(bookOf(EnvLive, c.account), b.Text("runId"))
-	case c.endpoint.spec.Asks == spec.AsksLevels:
+	case c.endpoint.Asks == spec.AsksLevels:
 		c.write.unnamed = resolve.Unnamed{TakeProfit: b.Number("takeProfitPrice").IsAbsent(), StopLoss: b.Number("stopLossPrice").IsAbsent()}
 	}
 	if err := c.check(b.Fault(string(c.env), order)); err != nil {
@@ -109,7 +109,7 @@ func (c *call) orderIn(b *rawbody.Parsed) (o Order, err error) {
 		return o, refuse(c.env, CodeBadRequest, "orderType is %q: it must be market or limit", kind)
 	}
 	switch {
-	case c.endpoint.spec.Asks == spec.AsksLimit:
+	case c.endpoint.Asks == spec.AsksLimit:
 		o.Type = LimitOrder
 	case b.Takes("execKind"): // which says it
 		var exec ExecKind

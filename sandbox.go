@@ -7,6 +7,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/check"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -19,7 +20,7 @@ type MarketData struct{ caller caller }
 // Markets lists the tradeable universe. It is the only place that does: a live
 // key has no markets endpoint.
 func (m *MarketData) Markets(ctx context.Context, opts ...CallOption) ([]Market, error) {
-	call := m.caller.begin(ctx, endpointOf(OpMarkets), opts)
+	call := m.caller.begin(ctx, spec.Find(OpMarkets), opts)
 	rows := shownList("markets", marketOf)
 	if err := call.do(&rows); err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (m *MarketData) Markets(ctx context.Context, opts ...CallOption) ([]Market,
 // Price reads one market's mark. A market without a price returns an unpriced mark and
 // a nil error. An unknown symbol is [CodeBadSymbol], which no retry mends.
 func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOption) (Mark, error) {
-	call := m.caller.begin(ctx, endpointOf(OpPrices), opts)
+	call := m.caller.begin(ctx, spec.Find(OpPrices), opts)
 	call.symbol = symbol
 	if err := call.check(check.Symbol(check.Sandbox, symbol)); err != nil {
 		return Mark{}, err
@@ -50,7 +51,7 @@ func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOptio
 // Prices reads every mark. A symbol that is missing from the map has no price
 // now, and reads as the unpriced mark.
 func (m *MarketData) Prices(ctx context.Context, opts ...CallOption) (map[string]Mark, error) {
-	call := m.caller.begin(ctx, endpointOf(OpPrices), opts)
+	call := m.caller.begin(ctx, spec.Find(OpPrices), opts)
 	var answer api.SandboxPriceMap
 	if err := call.do(&answer); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (s *Sandbox) read(ctx context.Context, op Operation, symbol string, opts []
 
 // State reads the paper account. Reading it fires triggers.
 func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {
-	call := s.caller.begin(ctx, endpointOf(OpSandboxState), opts)
+	call := s.caller.begin(ctx, spec.Find(OpSandboxState), opts)
 	var answer api.SandboxAccountResponse
 	paper := func() error { return sameName("account.environment", answer.Account.Environment, string(EnvSandbox)) }
 	if err := call.do(checked{&answer, paper}); err != nil {
@@ -106,7 +107,7 @@ func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState,
 
 // Positions reads the open positions. Reading them fires triggers.
 func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions, error) {
-	call := s.caller.begin(ctx, endpointOf(OpSandboxPositions), opts)
+	call := s.caller.begin(ctx, spec.Find(OpSandboxPositions), opts)
 	rows := shownList("positions", positionOf)
 	if err := call.do(&rows); err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions,
 
 // Trades reads the closed trades, the most recent first.
 func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, error) {
-	call := s.caller.begin(ctx, endpointOf(OpSandboxTrades), opts)
+	call := s.caller.begin(ctx, spec.Find(OpSandboxTrades), opts)
 	rows := shownList("trades", tradeOf)
 	if err := call.do(&rows); err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 // PlaceOrder opens a position, adds to one, or nets against an opposite one, at
 // a fresh mark. The result is nil exactly when the error is not.
 func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
-	call := s.caller.begin(ctx, endpointOf(OpSandboxOrder), opts)
+	call := s.caller.begin(ctx, spec.Find(OpSandboxOrder), opts)
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() {
 		o.MaxSlippagePct = s.caller.core.maxSlippage
 	}
@@ -155,7 +156,7 @@ func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 
 // ClosePosition closes a position or part of it, at a fresh mark.
 func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
-	call := s.caller.begin(ctx, endpointOf(OpSandboxClose), opts)
+	call := s.caller.begin(ctx, spec.Find(OpSandboxClose), opts)
 	call.symbol = symbol
 	if err := call.check(check.Symbol(check.Sandbox, symbol), check.Part(check.Sandbox, part.pct)); err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, o
 // are judged against the current price, not the entry: for a long the stop
 // below it and the take-profit above, for a short the reverse.
 func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error) {
-	call := s.caller.begin(ctx, endpointOf(OpSandboxTPSL), opts)
+	call := s.caller.begin(ctx, spec.Find(OpSandboxTPSL), opts)
 	call.symbol = symbol
 	if err := call.check(check.Symbol(check.Sandbox, symbol), t.fault(check.Sandbox)); err != nil {
 		return nil, err
@@ -191,7 +192,7 @@ func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 // Reset wipes the paper account back to its opening balance: positions, trades
 // and all. It is how a locked account is used again.
 func (s *Sandbox) Reset(ctx context.Context, opts ...CallOption) (*AccountState, error) {
-	call := s.caller.begin(ctx, endpointOf(OpSandboxReset), opts)
+	call := s.caller.begin(ctx, spec.Find(OpSandboxReset), opts)
 	var answer api.SandboxResetResponse
 	if err := call.post(nil, &answer); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func (c *call) send() {
 func (c *call) run() {
 	r := runners.Get().(*runner)
 	r.call = c
-	r.shown = *(&http.Request{Method: c.endpoint.spec.Method, URL: c.url, Header: noHeader}).WithContext(c.ctx)
+	r.shown = *(&http.Request{Method: c.endpoint.Method, URL: c.url, Header: noHeader}).WithContext(c.ctx)
 	_, _ = r.client.Do(&retryablehttp.Request{Request: &r.shown}) //nolint:bodyclose // attemptOver has none
 	r.call, r.shown = nil, http.Request{}
 	runners.Put(r)
@@ -100,7 +100,7 @@ func (c *call) attempt() {
 
 // again notes what the attempt that has just ended says, and whether to send once more.
 func (c *call) again() bool {
-	if !c.endpoint.keyless {
+	if !c.endpoint.Keyless {
 		noteKey(&c.core.breaker, c.apiKey, &c.last)
 	}
 	more := false
@@ -125,7 +125,7 @@ func (c *call) judgeOnce() {
 
 // closeLimit closes the rate limit that a 429 of the service names.
 func (c *call) closeLimit(said *ledger.Answer) bool {
-	return !c.endpoint.keyless && closeLimit(c.core.limits, c.apiKey.ID(), c.endpoint.class, &c.last.attempt, said)
+	return !c.endpoint.Keyless && closeLimit(c.core.limits, c.apiKey.ID(), c.endpoint.Class, &c.last.attempt, said)
 }
 
 // judge is the one policy: the ledger of a write, or what is known of a read, says whether an answer allows

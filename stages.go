@@ -25,7 +25,7 @@ func (c *call) pass() error {
 			}
 		}
 		err := c.takeKey()
-		if err == nil && (w == nil || c.entry) && !c.endpoint.keyless { // exits may try at any time
+		if err == nil && (w == nil || c.entry) && !c.endpoint.Keyless { // exits may try at any time
 			err = checkBreaker(&c.core.breaker, c.env, c.apiKey)
 		}
 		if err == nil {
@@ -40,7 +40,7 @@ func (c *call) pass() error {
 		if err == nil && w != nil {
 			err = w.beforeSend(c.sends > 0)
 		}
-		if err != nil || w == nil || !c.core.limits.Closed(c.apiKey.ID(), c.endpoint.class) {
+		if err != nil || w == nil || !c.core.limits.Closed(c.apiKey.ID(), c.endpoint.Class) {
 			return err
 		}
 		c.returnSlot(false) // the service has closed the limit while the guards were asked
@@ -88,7 +88,7 @@ func (c *call) passOnce() error {
 
 // takeKey gets the API key for the next attempt.
 func (c *call) takeKey() (err error) {
-	if c.endpoint.keyless {
+	if c.endpoint.Keyless {
 		return nil
 	}
 	c.apiKey, err = c.core.keys(c.env).current(c.ctx, c.env)
@@ -102,12 +102,12 @@ func (c *call) takeKey() (err error) {
 // takeSlot gets the next send its place in the rate limits. A wait that the call would not survive is refused
 // at once, with its length.
 func (c *call) takeSlot() error {
-	if c.endpoint.keyless {
+	if c.endpoint.Keyless {
 		return nil
 	}
 	needs := limiter.Ask{
 		Key:      c.apiKey.ID(),
-		Class:    c.endpoint.class,
+		Class:    c.endpoint.Class,
 		Priority: c.priority(),
 		Hold:     2 * c.opts.attemptTimeout, // the guards may ask for the health first
 		FailFast: c.opts.failFast || c.write != nil && c.write.second(),

@@ -47,7 +47,7 @@ var errHeard = errors.New("an answer to an earlier send has come")
 
 // place has the call place an order.
 func (w *writing) place(o Order) {
-	w.order, w.orders, w.symbol, w.entry = o, true, o.Symbol, w.endpoint.spec.Asks.Adds(o.ReduceOnly)
+	w.order, w.orders, w.symbol, w.entry = o, true, o.Symbol, w.endpoint.Asks.Adds(o.ReduceOnly)
 }
 
 // placed is the order that it places; nil if it does not.
@@ -111,7 +111,7 @@ func (w *writing) bound(needs *limiter.Ask, first bool) {
 // asGuardsSee is the write as guards see it.
 func (w *writing) asGuardsSee() Write {
 	return Write{
-		Operation:    w.endpoint.op,
+		Operation:    w.endpoint.Name,
 		Environment:  w.env,
 		Account:      w.account,
 		Symbol:       w.symbol,
@@ -210,7 +210,7 @@ func (w *writing) intentID() IntentID {
 
 // failed is the error of a write, with its outcome.
 func (w *writing) failed(outcome Outcome, err error) error {
-	e := &WriteError{Outcome: outcome, Operation: w.endpoint.op, Account: w.account, Symbol: w.symbol, Err: err}
+	e := &WriteError{Outcome: outcome, Operation: w.endpoint.Name, Account: w.account, Symbol: w.symbol, Err: err}
 	if !w.forget {
 		e.Intent = w.intentID()
 	}
@@ -223,7 +223,7 @@ func (w *writing) priority() Priority {
 	if w.entry {
 		return PriorityEntry
 	}
-	switch w.endpoint.op {
+	switch w.endpoint.Name {
 	case OpClose, OpSandboxClose, OpOrder, OpSandboxOrder:
 		return PriorityClose
 	default:

@@ -16,8 +16,8 @@ func TestFencesAreTheDescriptions(t *testing.T) {
 	refusals := map[string][]string{cancelOrder: {codeOrderNotFound, codeKeyReused}, cancelRun: {codeRunNotFound, codeKeyReused}}
 	status := map[string]int{codeOrderNotFound: 404, codeRunNotFound: 404, codeKeyReused: 422}
 	seen := 0
-	for _, op := range spec.Operations() {
-		for _, code := range refusals[op.Method+" "+op.Path] {
+	for _, op := range spec.Endpoints() {
+		for _, code := range refusals[string(op.Name)] {
 			seen++
 			assert.True(t, op.Documents(code, status[code]), "%s %s", op.Path, code)
 		}

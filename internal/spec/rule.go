@@ -4,10 +4,10 @@ import "slices"
 
 // Rule says what a code means.
 type Rule struct {
-	Code    string // empty in the rules for codes that the contract does not have
-	Status  int    // 0 stands for any below 500
-	Env     string // where the rule holds; empty for both
-	Kind    string // the family that the code belongs to, if any
+	Code    string      // empty in the rules for codes that the contract does not have
+	Status  int         // 0 stands for any below 500
+	Env     Environment // where the rule holds; empty for both
+	Kind    string      // the family that the code belongs to, if any
 	Advice  Advice
 	Outcome Says
 	Meaning string
@@ -66,7 +66,7 @@ func Rules() []Rule { return slices.Clone(rules) }
 // RuleFor finds the rule of an answer: the exact one, else the same code below 500, else
 // the one for the status. A 5xx needs its exact rule, since only a code documented with
 // that status is known to mean that nothing was placed.
-func RuleFor(code string, status int, env string) Rule {
+func RuleFor(code string, status int, env Environment) Rule {
 	var near *Rule
 	for i := range rules {
 		rule := &rules[i]

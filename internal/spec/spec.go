@@ -8,16 +8,29 @@ import (
 	"strings"
 )
 
-// Operation is an endpoint.
-type Operation struct {
+// Operation is an endpoint as the contract writes it: method, space, path.
+type Operation string
+
+// Environment is which of the two worlds a key, a call or an account belongs to.
+type Environment string
+
+// The environments.
+const (
+	Sandbox Environment = "sandbox"
+	Live    Environment = "live"
+)
+
+// Endpoint is what the client has to know of an operation to send it.
+type Endpoint struct {
+	Name         Operation
 	Method, Path string // the path is a template, from the versioned root
 
-	Keyless bool   // the key never goes there
-	Env     string // whose key it takes, "sandbox" or "live"; empty for either
-	Write   bool   // changes the account
-	Asks    Asks   // what a write asks for
-	Class   string // the limit of a live write for each user, besides the key's own
-	MaxBody int    // bytes of answer that can be right
+	Keyless bool        // the key never goes there
+	Env     Environment // whose key it takes; empty for either
+	Write   bool        // changes the account, so every failure carries an outcome
+	Asks    Asks        // what a write asks for
+	Class   string      // the limit of a live write for each user, besides the key's own
+	MaxBody int         // bytes of answer that can be right; more is refused unread
 
 	refusals [][]refusal // its own, and those of all operations of its kind
 }
@@ -35,36 +48,63 @@ const (
 	LargeAnswer = 32 << 20
 )
 
+// Limit returns how many bytes an answer of a status can have: no error is long.
+func (o *Endpoint) Limit(status int) int {
+	if status >= 200 && status < 300 {
+		return o.MaxBody
+	}
+	return SmallAnswer
+}
+
 // openAPI is the one operation that the description leaves out: the description itself.
-var openAPI = Operation{Method: "GET", Path: "/openapi.json", Keyless: true, MaxBody: LargeAnswer,
+var openAPI = Endpoint{Name: "GET /openapi.json", Method: "GET", Path: "/openapi.json", Keyless: true, MaxBody: LargeAnswer,
 	refusals: [][]refusal{refusalsOfAll, {{"unavailable", 503}}}}
 
-// Operations returns all of them.
-func Operations() []Operation { return append([]Operation{openAPI}, operations...) }
+// Endpoints returns all of them.
+func Endpoints() []*Endpoint { return append([]*Endpoint{&openAPI}, endpoints...) }
+
+// Find returns the endpoint of an operation; nil if there is none.
+func Find(o Operation) *Endpoint { return byName[o] }
+
+var byName = func() map[Operation]*Endpoint {
+	all := map[Operation]*Endpoint{}
+	for _, e := range Endpoints() {
+		all[e.Name] = e
+	}
+	return all
+}()
+
+// Levels reports whether it is a live write of trigger levels.
+func (o *Endpoint) Levels() bool { return o.Asks == AsksLevels && o.Env == Live }
+
+// Resolves reports whether it is found out what became of a write that is in doubt: of
+// all that trade, and of live levels. On a live account they are journaled. A cancel shows
+// in the list of open orders.
+func (o *Endpoint) Resolves() bool { return o.Asks.Trades() || o.Levels() }
 
 // Documents reports whether the description gives the operation this refusal. What it
 // does not give may come from something in front. A code that may have any 4xx has one
 // with which the operation refuses something else as well.
-func (o *Operation) Documents(code string, status int) bool {
+func (o *Endpoint) Documents(code string, status int) bool {
 	return o.refuses(func(r refusal) bool {
 		return r.code == code && (r.status == status || r.status == 0 && status/100 == 4 && o.refusesWith(status))
 	})
 }
 
-func (o *Operation) refusesWith(status int) bool {
+func (o *Endpoint) refusesWith(status int) bool {
 	return o.refuses(func(r refusal) bool { return r.status == status })
 }
 
 // Health reports whether it is the assessment of the service, and Description whether it
 // is that of the API.
-func (o *Operation) Health() bool { return o.Path == "/health" }
+func (o *Endpoint) Health() bool { return o.Path == "/health" }
 
-// Description is described with [Operation.Health].
-func (o *Operation) Description() bool { return o.Path == openAPI.Path }
+// Description is described with [Endpoint.Health].
+func (o *Endpoint) Description() bool { return o.Path == openAPI.Path }
 
-func (o *Operation) refuses(is func(refusal) bool) bool {
+func (o *Endpoint) refuses(is func(refusal) bool) bool {
 	return slices.ContainsFunc(o.refusals, func(some []refusal) bool { return slices.ContainsFunc(some, is) })
 }
 
 // Fixed reports whether the path has no variable part.
-func (o *Operation) Fixed() bool { return !strings.Contains(o.Path, "{") }
+func (o *Endpoint) Fixed() bool { return !strings.Contains(o.Path, "{") }

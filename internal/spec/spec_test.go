@@ -13,15 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// byText are the operations by method and path.
-func byText() map[string]*Operation {
-	all := map[string]*Operation{}
-	for _, o := range Operations() {
-		all[o.Method+" "+o.Path] = &o
-	}
-	return all
-}
-
 // describedRefusals reads openapi.json for the codes that each operation answers with an
 // example: by operation, and then "400", "401" and so on, or "4XX".
 func describedRefusals(t *testing.T) map[string]map[string][]string {
@@ -74,13 +65,12 @@ func describedRefusals(t *testing.T) map[string]map[string][]string {
 // Each endpoint documents what the responses of the description show, and nothing else.
 // The generator reads x-error-codes instead.
 func TestDocumentedRefusals(t *testing.T) {
-	operations := byText()
 	codes := map[string]bool{"CODE_OF_SOMETHING_IN_FRONT": true}
 	for _, rule := range Rules() {
 		codes[rule.Code] = true
 	}
 	for op, byStatus := range describedRefusals(t) {
-		o := operations[op]
+		o := Find(Operation(op))
 		require.NotNil(t, o, op)
 		for code := range codes {
 			open := slices.Contains(byStatus["4XX"], code)
@@ -93,13 +83,13 @@ func TestDocumentedRefusals(t *testing.T) {
 			}
 		}
 	}
-	assert.True(t, operations["GET /openapi.json"].Documents("unavailable", 503))
-	assert.False(t, operations["GET /openapi.json"].Documents("missing_api_key", 401), "it takes no key")
+	assert.True(t, Find("GET /openapi.json").Documents("unavailable", 503))
+	assert.False(t, Find("GET /openapi.json").Documents("missing_api_key", 401), "it takes no key")
 }
 
 // The bots in other languages list the codes of an order after which they send it again.
 func TestBotsSendTheOrderAgain(t *testing.T) {
-	order, listed := byText()["POST /orders"], 0
+	order, listed := Find("POST /orders"), 0
 	for _, rule := range Rules() {
 		if rule.Advice != SameKey || !order.Documents(rule.Code, rule.Status) {
 			continue
@@ -115,18 +105,16 @@ func TestBotsSendTheOrderAgain(t *testing.T) {
 }
 
 func TestLookUps(t *testing.T) {
-	operations := byText()
-	assert.True(t, operations["POST /orders"].Fixed())
-	assert.False(t, operations["GET /accounts/{accountId}"].Fixed())
-	assert.True(t, operations["GET /health"].Health())
-	assert.True(t, operations["GET /openapi.json"].Description())
-	assert.False(t, operations["GET /me"].Health() || operations["GET /me"].Description())
+	assert.True(t, Find("POST /orders").Fixed())
+	assert.False(t, Find("GET /accounts/{accountId}").Fixed())
+	assert.True(t, Find("GET /health").Health())
+	assert.True(t, Find("GET /openapi.json").Description())
+	assert.False(t, Find("GET /me").Health() || Find("GET /me").Description())
 }
 
 // Each refusal of the description has a rule of its own for its status and environment,
 // and each rule is for a refusal of the description.
 func TestRulesCoverTheDescription(t *testing.T) {
-	operations := byText()
 	used := map[Rule]bool{}
 	for op, byStatus := range describedRefusals(t) {
 		for status, codes := range byStatus {
@@ -135,7 +123,7 @@ func TestRulesCoverTheDescription(t *testing.T) {
 				if !open {
 					require.NoError(t, json.Unmarshal([]byte(status), &number))
 				}
-				rule := RuleFor(code, number, operations[op].Env)
+				rule := RuleFor(code, number, Find(Operation(op)).Env)
 				assert.Equal(t, number, rule.Status, "%s: %s with %s has no rule of its own", op, code, status)
 				assert.NotEmpty(t, rule.Meaning, "%s", code)
 				used[rule] = true
@@ -166,15 +154,15 @@ func TestOperationsAreTheDescriptions(t *testing.T) {
 		"": AsksNothing, "nothing": AsksNothing, "order": AsksOrder, "close": AsksClose, "limit": AsksLimit,
 		"run": AsksRun, "run-edit": AsksRunEdit, "levels": AsksLevels,
 	}
-	operations, seen := byText(), 1 // the description itself
+	seen := 1 // the description itself
 	for path, methods := range description.Paths {
 		for method, op := range methods {
-			o := operations[strings.ToUpper(method)+" "+path]
+			o := Find(Operation(strings.ToUpper(method) + " " + path))
 			require.NotNil(t, o, path)
 			seen++
 			sandbox := strings.HasPrefix(path, "/sandbox/")
 			assert.Equal(t, op.Key == "none", o.Keyless, "%s: keyless", path)
-			assert.Equal(t, map[string]string{"test": "sandbox", "live": "live"}[op.Key], o.Env, "%s: whose key", path)
+			assert.Equal(t, map[string]Environment{"test": "sandbox", "live": "live"}[op.Key], o.Env, "%s: whose key", path)
 			assert.Equal(t, sandbox, o.Env == "sandbox", path)
 			assert.Equal(t, method == "post", o.Write, "%s: write", path)
 			assert.Equal(t, op.Write, o.Write, "%s: write", path)
@@ -184,7 +172,7 @@ func TestOperationsAreTheDescriptions(t *testing.T) {
 			assert.Equal(t, op.Class != "" && op.PerMinute < 100, o.Asks == AsksRun, "%s: limit of a run", path)
 		}
 	}
-	assert.Len(t, operations, seen)
+	assert.Len(t, Endpoints(), seen)
 }
 
 // T10, T11, T30, T36: neither the status nor the code alone says what to do.
@@ -224,7 +212,7 @@ func TestRuleFor(t *testing.T) {
 		{"NEW", 500, "live", Resolve, true, ""},
 		{"NEW", 200, "live", Change, false, ""},
 	} {
-		rule := RuleFor(row.code, row.status, row.env)
+		rule := RuleFor(row.code, row.status, Environment(row.env))
 		name := fmt.Sprintf("%s %d %s", row.code, row.status, row.env)
 		assert.Equal(t, row.advice, rule.Advice, name)
 		assert.Equal(t, row.unknown, rule.Outcome == Unknown, name)

@@ -2,25 +2,25 @@
 
 package spec
 
-var operations = []Operation{
-	{Method: "GET", Path: "/health", Keyless: true, MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll}},
-	{Method: "GET", Path: "/me", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed}},
-	{Method: "GET", Path: "/sandbox/account", Env: "sandbox", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+var endpoints = []*Endpoint{
+	{Name: "GET /health", Method: "GET", Path: "/health", Keyless: true, MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll}},
+	{Name: "GET /me", Method: "GET", Path: "/me", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed}},
+	{Name: "GET /sandbox/account", Method: "GET", Path: "/sandbox/account", Env: "sandbox", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"wrong_environment", 403},
 	}}},
-	{Method: "GET", Path: "/sandbox/positions", Env: "sandbox", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /sandbox/positions", Method: "GET", Path: "/sandbox/positions", Env: "sandbox", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"wrong_environment", 403},
 	}}},
-	{Method: "GET", Path: "/sandbox/trades", Env: "sandbox", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /sandbox/trades", Method: "GET", Path: "/sandbox/trades", Env: "sandbox", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"wrong_environment", 403},
 	}}},
-	{Method: "GET", Path: "/sandbox/markets", Env: "sandbox", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /sandbox/markets", Method: "GET", Path: "/sandbox/markets", Env: "sandbox", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"wrong_environment", 403},
 	}}},
-	{Method: "GET", Path: "/sandbox/prices", Env: "sandbox", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /sandbox/prices", Method: "GET", Path: "/sandbox/prices", Env: "sandbox", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"bad_symbol", 400}, {"wrong_environment", 403}, {"no_price", 404},
 	}}},
-	{Method: "POST", Path: "/sandbox/orders", Env: "sandbox", Write: true, Asks: AsksOrder, MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "POST /sandbox/orders", Method: "POST", Path: "/sandbox/orders", Env: "sandbox", Write: true, Asks: AsksOrder, MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"invalid_json", 400}, {"bad_symbol", 400}, {"bad_side", 400}, {"bad_size", 400}, {"bad_limit_price", 400},
 		{"BAD_MAX_SLIPPAGE", 400}, {"MIN_NOTIONAL", 400}, {"PER_POSITION_CAP", 400}, {"TOTAL_MARGIN_CAP", 400},
 		{"ASSET_NOTIONAL_CAP", 400}, {"NO_EQUITY", 400}, {"cap_exceeded", 400}, {"order_rejected", 400}, {"invalid_tpsl", 400},
@@ -28,40 +28,40 @@ var operations = []Operation{
 		{"order_not_marketable", 409}, {"GUARD_BAND", 409}, {"MAX_SLIPPAGE", 409}, {"INSUFFICIENT_LIQUIDITY", 409},
 		{"STALE_PRICE", 409}, {"NO_PRICE", 409}, {"fill_rejected", 409}, {"concurrent_request", 409}, {"no_price", 503},
 	}}},
-	{Method: "POST", Path: "/sandbox/positions/close", Env: "sandbox", Write: true, Asks: AsksClose, MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "POST /sandbox/positions/close", Method: "POST", Path: "/sandbox/positions/close", Env: "sandbox", Write: true, Asks: AsksClose, MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"invalid_json", 400}, {"bad_symbol", 400}, {"bad_pct", 400}, {"wrong_environment", 403}, {"account_locked", 403},
 		{"no_price", 404}, {"no_position", 404}, {"STALE_PRICE", 409}, {"NO_PRICE", 409}, {"fill_rejected", 409},
 		{"concurrent_request", 409}, {"no_price", 503},
 	}}},
-	{Method: "POST", Path: "/sandbox/positions/tpsl", Env: "sandbox", Write: true, Asks: AsksLevels, MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "POST /sandbox/positions/tpsl", Method: "POST", Path: "/sandbox/positions/tpsl", Env: "sandbox", Write: true, Asks: AsksLevels, MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"invalid_json", 400}, {"bad_symbol", 400}, {"bad_pct", 400}, {"invalid_tpsl", 400}, {"wrong_environment", 403},
 		{"account_locked", 403}, {"no_position", 404}, {"concurrent_request", 409},
 	}}},
-	{Method: "POST", Path: "/sandbox/reset", Env: "sandbox", Write: true, Asks: AsksNothing, MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "POST /sandbox/reset", Method: "POST", Path: "/sandbox/reset", Env: "sandbox", Write: true, Asks: AsksNothing, MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"wrong_environment", 403}, {"concurrent_request", 409},
 	}}},
-	{Method: "GET", Path: "/accounts", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /accounts", Method: "GET", Path: "/accounts", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"wrong_environment", 403},
 	}}},
-	{Method: "GET", Path: "/accounts/{accountId}", Env: "live", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /accounts/{accountId}", Method: "GET", Path: "/accounts/{accountId}", Env: "live", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"wrong_environment", 403}, {"account_not_found", 404},
 	}}},
-	{Method: "GET", Path: "/positions", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /positions", Method: "GET", Path: "/positions", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"missing_fields", 400}, {"wrong_environment", 403}, {"account_not_found", 404},
 	}}},
-	{Method: "GET", Path: "/trades", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /trades", Method: "GET", Path: "/trades", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"missing_fields", 400}, {"wrong_environment", 403}, {"account_not_found", 404},
 	}}},
-	{Method: "GET", Path: "/accounts/{accountId}/orders", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /accounts/{accountId}/orders", Method: "GET", Path: "/accounts/{accountId}/orders", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"wrong_environment", 403}, {"account_not_found", 404},
 	}}},
-	{Method: "GET", Path: "/accounts/{accountId}/runs", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /accounts/{accountId}/runs", Method: "GET", Path: "/accounts/{accountId}/runs", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"wrong_environment", 403}, {"account_not_found", 404},
 	}}},
-	{Method: "GET", Path: "/accounts/{accountId}/funding", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
+	{Name: "GET /accounts/{accountId}/funding", Method: "GET", Path: "/accounts/{accountId}/funding", Env: "live", MaxBody: LargeAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, {
 		{"wrong_environment", 403}, {"account_not_found", 404},
 	}}},
-	{Method: "POST", Path: "/orders", Env: "live", Write: true, Asks: AsksOrder, Class: "market-orders", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /orders", Method: "POST", Path: "/orders", Env: "live", Write: true, Asks: AsksOrder, Class: "market-orders", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"bad_side", 400}, {"bad_size", 400}, {"bad_limit_price", 400}, {"BAD_MAX_SLIPPAGE", 400}, {"MIN_NOTIONAL", 400},
 		{"PER_POSITION_CAP", 400}, {"TOTAL_MARGIN_CAP", 400}, {"ASSET_NOTIONAL_CAP", 400}, {"NO_EQUITY", 400},
 		{"invalid_tpsl", 400}, {"no_price", 400}, {"no_position", 400}, {"NOT_MARKETABLE", 400}, {"asset_disabled", 403},
@@ -69,7 +69,7 @@ var operations = []Operation{
 		{"no_position", 404}, {"GUARD_BAND", 409}, {"MAX_SLIPPAGE", 409}, {"INSUFFICIENT_LIQUIDITY", 409}, {"STALE_PRICE", 409},
 		{"NO_PRICE", 409}, {"no_price", 503}, {"PRICE_UNAVAILABLE", 503}, {"equity_unavailable", 503},
 	}}},
-	{Method: "POST", Path: "/orders/limit", Env: "live", Write: true, Asks: AsksLimit, Class: "resting-limits", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /orders/limit", Method: "POST", Path: "/orders/limit", Env: "live", Write: true, Asks: AsksLimit, Class: "resting-limits", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"bad_side", 400}, {"bad_size", 400}, {"bad_limit_price", 400}, {"BAD_MAX_SLIPPAGE", 400}, {"MIN_NOTIONAL", 400},
 		{"PER_POSITION_CAP", 400}, {"TOTAL_MARGIN_CAP", 400}, {"ASSET_NOTIONAL_CAP", 400}, {"NO_EQUITY", 400},
 		{"invalid_tpsl", 400}, {"no_price", 400}, {"no_position", 400}, {"asset_disabled", 403}, {"ACCOUNT_LOCKED", 403},
@@ -77,17 +77,17 @@ var operations = []Operation{
 		{"GUARD_BAND", 409}, {"STALE_PRICE", 409}, {"NO_PRICE", 409}, {"no_price", 503}, {"PRICE_UNAVAILABLE", 503},
 		{"equity_unavailable", 503},
 	}}},
-	{Method: "POST", Path: "/orders/cancel", Env: "live", Write: true, Asks: AsksNothing, Class: "cancels", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /orders/cancel", Method: "POST", Path: "/orders/cancel", Env: "live", Write: true, Asks: AsksNothing, Class: "cancels", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"order_not_found", 404},
 	}}},
-	{Method: "POST", Path: "/positions/close", Env: "live", Write: true, Asks: AsksClose, Class: "closes", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /positions/close", Method: "POST", Path: "/positions/close", Env: "live", Write: true, Asks: AsksClose, Class: "closes", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"no_price", 400}, {"no_position", 400}, {"no_position", 404}, {"STALE_PRICE", 409}, {"NO_PRICE", 409},
 		{"no_price", 503},
 	}}},
-	{Method: "POST", Path: "/positions/tpsl", Env: "live", Write: true, Asks: AsksLevels, Class: "tpsl-changes", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /positions/tpsl", Method: "POST", Path: "/positions/tpsl", Env: "live", Write: true, Asks: AsksLevels, Class: "tpsl-changes", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"invalid_tpsl", 400}, {"no_position", 400}, {"no_position", 404},
 	}}},
-	{Method: "POST", Path: "/orders/conditional", Env: "live", Write: true, Asks: AsksRun, Class: "conditional", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /orders/conditional", Method: "POST", Path: "/orders/conditional", Env: "live", Write: true, Asks: AsksRun, Class: "conditional", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"bad_side", 400}, {"bad_size", 400}, {"bad_limit_price", 400}, {"BAD_MAX_SLIPPAGE", 400}, {"MIN_NOTIONAL", 400},
 		{"PER_POSITION_CAP", 400}, {"TOTAL_MARGIN_CAP", 400}, {"ASSET_NOTIONAL_CAP", 400}, {"NO_EQUITY", 400},
 		{"invalid_tpsl", 400}, {"no_price", 400}, {"no_position", 400}, {"BAD_PRICE", 0}, {"BAD_TRIGGER", 0},
@@ -96,7 +96,7 @@ var operations = []Operation{
 		{"INSUFFICIENT_LIQUIDITY", 409}, {"STALE_PRICE", 409}, {"NO_PRICE", 409}, {"TOO_MANY_RUNS", 0}, {"no_price", 503},
 		{"PRICE_UNAVAILABLE", 503}, {"equity_unavailable", 503},
 	}}},
-	{Method: "POST", Path: "/orders/ladder", Env: "live", Write: true, Asks: AsksRun, Class: "ladder", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /orders/ladder", Method: "POST", Path: "/orders/ladder", Env: "live", Write: true, Asks: AsksRun, Class: "ladder", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"bad_side", 400}, {"bad_size", 400}, {"bad_limit_price", 400}, {"BAD_MAX_SLIPPAGE", 400}, {"MIN_NOTIONAL", 400},
 		{"PER_POSITION_CAP", 400}, {"TOTAL_MARGIN_CAP", 400}, {"ASSET_NOTIONAL_CAP", 400}, {"NO_EQUITY", 400},
 		{"invalid_tpsl", 400}, {"no_price", 400}, {"no_position", 400}, {"BAD_ORDER_COUNT", 0}, {"BAD_PRICE", 0},
@@ -105,7 +105,7 @@ var operations = []Operation{
 		{"INSUFFICIENT_LIQUIDITY", 409}, {"STALE_PRICE", 409}, {"NO_PRICE", 409}, {"TOO_MANY_RUNS", 0}, {"no_price", 503},
 		{"PRICE_UNAVAILABLE", 503}, {"equity_unavailable", 503},
 	}}},
-	{Method: "POST", Path: "/orders/twap", Env: "live", Write: true, Asks: AsksRun, Class: "twap", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /orders/twap", Method: "POST", Path: "/orders/twap", Env: "live", Write: true, Asks: AsksRun, Class: "twap", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"bad_side", 400}, {"bad_size", 400}, {"bad_limit_price", 400}, {"BAD_MAX_SLIPPAGE", 400}, {"MIN_NOTIONAL", 400},
 		{"PER_POSITION_CAP", 400}, {"TOTAL_MARGIN_CAP", 400}, {"ASSET_NOTIONAL_CAP", 400}, {"NO_EQUITY", 400},
 		{"invalid_tpsl", 400}, {"no_price", 400}, {"no_position", 400}, {"BAD_DURATION", 0}, {"asset_disabled", 403},
@@ -113,7 +113,7 @@ var operations = []Operation{
 		{"no_position", 404}, {"GUARD_BAND", 409}, {"MAX_SLIPPAGE", 409}, {"INSUFFICIENT_LIQUIDITY", 409}, {"STALE_PRICE", 409},
 		{"NO_PRICE", 409}, {"TOO_MANY_RUNS", 0}, {"no_price", 503}, {"PRICE_UNAVAILABLE", 503}, {"equity_unavailable", 503},
 	}}},
-	{Method: "POST", Path: "/orders/chase", Env: "live", Write: true, Asks: AsksRun, Class: "chase", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /orders/chase", Method: "POST", Path: "/orders/chase", Env: "live", Write: true, Asks: AsksRun, Class: "chase", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"bad_side", 400}, {"bad_size", 400}, {"bad_limit_price", 400}, {"BAD_MAX_SLIPPAGE", 400}, {"MIN_NOTIONAL", 400},
 		{"PER_POSITION_CAP", 400}, {"TOTAL_MARGIN_CAP", 400}, {"ASSET_NOTIONAL_CAP", 400}, {"NO_EQUITY", 400},
 		{"invalid_tpsl", 400}, {"no_price", 400}, {"no_position", 400}, {"BAD_PRICE", 0}, {"asset_disabled", 403},
@@ -122,7 +122,7 @@ var operations = []Operation{
 		{"NO_PRICE", 409}, {"TOO_MANY_RUNS", 0}, {"CHASE_EXISTS", 0}, {"no_price", 503}, {"PRICE_UNAVAILABLE", 503},
 		{"equity_unavailable", 503},
 	}}},
-	{Method: "POST", Path: "/orders/chase-twap", Env: "live", Write: true, Asks: AsksRun, Class: "chase-twap", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /orders/chase-twap", Method: "POST", Path: "/orders/chase-twap", Env: "live", Write: true, Asks: AsksRun, Class: "chase-twap", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"bad_side", 400}, {"bad_size", 400}, {"bad_limit_price", 400}, {"BAD_MAX_SLIPPAGE", 400}, {"MIN_NOTIONAL", 400},
 		{"PER_POSITION_CAP", 400}, {"TOTAL_MARGIN_CAP", 400}, {"ASSET_NOTIONAL_CAP", 400}, {"NO_EQUITY", 400},
 		{"invalid_tpsl", 400}, {"no_price", 400}, {"no_position", 400}, {"BAD_DURATION", 0}, {"BAD_PRICE", 0},
@@ -131,7 +131,7 @@ var operations = []Operation{
 		{"INSUFFICIENT_LIQUIDITY", 409}, {"STALE_PRICE", 409}, {"NO_PRICE", 409}, {"TOO_MANY_RUNS", 0}, {"CHASE_EXISTS", 0},
 		{"no_price", 503}, {"PRICE_UNAVAILABLE", 503}, {"equity_unavailable", 503},
 	}}},
-	{Method: "POST", Path: "/orders/swarm", Env: "live", Write: true, Asks: AsksRun, Class: "swarm", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /orders/swarm", Method: "POST", Path: "/orders/swarm", Env: "live", Write: true, Asks: AsksRun, Class: "swarm", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"bad_side", 400}, {"bad_size", 400}, {"bad_limit_price", 400}, {"BAD_MAX_SLIPPAGE", 400}, {"MIN_NOTIONAL", 400},
 		{"PER_POSITION_CAP", 400}, {"TOTAL_MARGIN_CAP", 400}, {"ASSET_NOTIONAL_CAP", 400}, {"NO_EQUITY", 400},
 		{"invalid_tpsl", 400}, {"no_price", 400}, {"no_position", 400}, {"BAD_ORDER_COUNT", 0}, {"asset_disabled", 403},
@@ -139,13 +139,13 @@ var operations = []Operation{
 		{"no_position", 404}, {"GUARD_BAND", 409}, {"MAX_SLIPPAGE", 409}, {"INSUFFICIENT_LIQUIDITY", 409}, {"STALE_PRICE", 409},
 		{"NO_PRICE", 409}, {"TOO_MANY_RUNS", 0}, {"no_price", 503}, {"PRICE_UNAVAILABLE", 503}, {"equity_unavailable", 503},
 	}}},
-	{Method: "POST", Path: "/runs/edit", Env: "live", Write: true, Asks: AsksRunEdit, Class: "run-changes", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /runs/edit", Method: "POST", Path: "/runs/edit", Env: "live", Write: true, Asks: AsksRunEdit, Class: "run-changes", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"bad_size", 400}, {"MIN_NOTIONAL", 400}, {"PER_POSITION_CAP", 400}, {"TOTAL_MARGIN_CAP", 400},
 		{"ASSET_NOTIONAL_CAP", 400}, {"NO_EQUITY", 400}, {"size_below_executed", 400}, {"asset_disabled", 403},
 		{"ACCOUNT_LOCKED", 403}, {"DAILY_DRAWDOWN_BREACH", 403}, {"GLOBAL_DRAWDOWN_BREACH", 403}, {"market_paused", 403},
 		{"run_not_found", 404}, {"PRICE_UNAVAILABLE", 503}, {"equity_unavailable", 503},
 	}}},
-	{Method: "POST", Path: "/runs/cancel", Env: "live", Write: true, Asks: AsksNothing, Class: "run-changes", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
+	{Name: "POST /runs/cancel", Method: "POST", Path: "/runs/cancel", Env: "live", Write: true, Asks: AsksNothing, Class: "run-changes", MaxBody: SmallAnswer, refusals: [][]refusal{refusalsOfAll, refusalsOfKeyed, refusalsOfLiveWrites, {
 		{"run_not_found", 404},
 	}}},
 }

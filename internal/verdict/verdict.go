@@ -16,12 +16,12 @@ import (
 
 // Seen is what is judged.
 type Seen struct {
-	Operation *spec.Operation
-	Env       string // whose key the request had
-	Status    int
-	Replayed  bool // marked as the stored answer of an earlier request
-	JSON      bool // the body is one well-formed JSON value
-	Shape     wire.Shape
+	Endpoint *spec.Endpoint
+	Env      spec.Environment // whose key the request had
+	Status   int
+	Replayed bool // marked as the stored answer of an earlier request
+	JSON     bool // the body is one well-formed JSON value
+	Shape    wire.Shape
 }
 
 // Ruling is whose an answer is, and what it proves.
@@ -38,7 +38,7 @@ type Ruling struct {
 func Of(a Seen) (v Ruling) {
 	c := candidate{Seen: a}
 	if v.Refusal = a.isError(); v.Refusal {
-		c.refusal, c.documented = true, a.Operation.Documents(a.Shape.Error, a.Status)
+		c.refusal, c.documented = true, a.Endpoint.Documents(a.Shape.Error, a.Status)
 		c.rule = spec.RuleFor(a.Shape.Error, a.Status, a.Env)
 		v.Documented = c.documented
 	}
@@ -94,7 +94,7 @@ var advices = map[spec.Advice]ledger.Resend{
 // of an error too: a refusal with a 2xx is yes and no at once.
 func (a Seen) isError() bool {
 	s := &a.Shape
-	return a.JSON && (a.Status >= 400 || !a.Operation.Write) && s.HasError && s.HasMessage && !s.HasOK && !s.HasSuccess && isCode(s.Error)
+	return a.JSON && (a.Status >= 400 || !a.Endpoint.Write) && s.HasError && s.HasMessage && !s.HasOK && !s.HasSuccess && isCode(s.Error)
 }
 
 // isCode reports whether text is made as all codes of the contract are.
@@ -112,7 +112,7 @@ func isCode(text string) bool {
 // 503 by which it says that trading is not safe.
 func (a Seen) isSuccess() bool {
 	s, ok := &a.Shape, a.Status/100 == 2
-	switch o := a.Operation; {
+	switch o := a.Endpoint; {
 	case !a.JSON:
 		return false
 	case o.Health():

@@ -18,21 +18,10 @@ import (
 
 var update = flag.Bool("update", false, "write the table into docs/outcomes.md")
 
-func operation(t *testing.T, name string) *spec.Operation {
-	t.Helper()
-	for _, o := range spec.Operations() {
-		if o.Method+" "+o.Path == name {
-			return &o
-		}
-	}
-	require.Fail(t, name)
-	return nil
-}
-
 // judge is the verdict on an answer to a live operation.
-func judge(o *spec.Operation, status int, replayed bool, body string) Ruling {
+func judge(o *spec.Endpoint, status int, replayed bool, body string) Ruling {
 	shape, err := wire.Envelope([]byte(body))
-	return Of(Seen{Operation: o, Env: "live", Status: status, Replayed: replayed, JSON: err == nil, Shape: shape})
+	return Of(Seen{Endpoint: o, Env: "live", Status: status, Replayed: replayed, JSON: err == nil, Shape: shape})
 }
 
 func refusal(code string) string { return fmt.Sprintf(`{"error":%q,"message":"no"}`, code) }
@@ -84,11 +73,11 @@ func TestOf(t *testing.T) {
 		{"the description", "GET /openapi.json", 200, `{}`, Ran, Ran},
 		{"a list for the description", "GET /openapi.json", 200, `[]`, Nothing, Nothing},
 	} {
-		o := operation(t, row.op)
+		o := spec.Find(spec.Operation(row.op))
 		assert.Equal(t, row.fresh, judge(o, row.status, false, row.body).Proof, row.name)
 		assert.Equal(t, row.replayed, judge(o, row.status, true, row.body).Proof, "%s, replayed", row.name)
 	}
-	assert.Equal(t, Ran, Of(Seen{Operation: operation(t, "POST /sandbox/orders"), Env: "sandbox", Status: 200, JSON: true, Shape: wire.Shape{Object: true, OK: true}}).Proof)
+	assert.Equal(t, Ran, Of(Seen{Endpoint: spec.Find("POST /sandbox/orders"), Env: "sandbox", Status: 200, JSON: true, Shape: wire.Shape{Object: true, OK: true}}).Proof)
 }
 
 // The contract's own codes are made as the table takes codes to be made.
@@ -107,13 +96,13 @@ func TestEveryStatus(t *testing.T) {
 		codes = append(codes, rule.Code)
 	}
 	classes := []int{400, 401, 403, 404, 409, 422, 429, 503}
-	for _, o := range spec.Operations() {
+	for _, o := range spec.Endpoints() {
 		if !o.Write || o.Env != "live" {
 			continue
 		}
 		for _, code := range codes {
 			for status := 100; status < 700; status++ {
-				said := judge(&o, status, false, refusal(code)).Said
+				said := judge(o, status, false, refusal(code)).Said
 				switch {
 				case said.Says == ledger.NotApplied:
 					require.True(t, o.Documents(code, status) && slices.Contains(classes, status), "%s: %d %s", o.Path, status, code)
@@ -129,7 +118,7 @@ func TestEveryStatus(t *testing.T) {
 
 // What the ledger goes by besides.
 func TestSaid(t *testing.T) {
-	order := operation(t, "POST /orders")
+	order := spec.Find("POST /orders")
 	for _, row := range []struct {
 		status int
 		code   string

@@ -279,8 +279,8 @@ func recordedBodies(t *testing.T) map[trading.Operation]string {
 // Do carries out every operation of the contract: a write byte for byte.
 func TestDoSendsWhatItIsGiven(t *testing.T) {
 	bodies := recordedBodies(t)
-	for _, o := range spec.Operations() {
-		op := trading.Operation(o.Method + " " + o.Path)
+	for _, o := range spec.Endpoints() {
+		op := o.Name
 		t.Run(string(op), func(t *testing.T) {
 			r := rig.New(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithAccount(tradingsim.Account{ID: "account_1"})})
 			body := bodies[op]
@@ -311,9 +311,9 @@ func TestDoSendsWhatItIsGiven(t *testing.T) {
 // same answer. Where the second has another one, something in front may have written the first.
 func TestFound07_ARefusedKeyDecidesEachWrite(t *testing.T) {
 	bodies := recordedBodies(t)
-	for _, o := range spec.Operations() {
+	for _, o := range spec.Endpoints() {
 		for second, want := range map[string]trading.Outcome{"the same": trading.NotApplied, "another": trading.Unknown} {
-			op := trading.Operation(o.Method + " " + o.Path)
+			op := o.Name
 			if !o.Write || want == trading.Unknown && o.Asks != spec.AsksNothing {
 				continue // what can be found out is found out
 			}

@@ -28,8 +28,8 @@ func tradesBy(t *testing.T) map[trading.Operation]func(context.Context, *trading
 		by[trading.Operation(templateOf(c.sent))] = c.call
 	}
 	trades := map[trading.Operation]func(context.Context, *trading.Client) error{}
-	for _, o := range spec.Operations() {
-		if op := trading.Operation(o.Method + " " + o.Path); o.Asks.Trades() && o.Env == "live" {
+	for _, o := range spec.Endpoints() {
+		if op := o.Name; o.Asks.Trades() && o.Env == "live" {
 			require.NotNil(t, by[op], op)
 			trades[op] = by[op]
 		}

@@ -73,7 +73,7 @@ func beside(doc string) string {
 func tablesFile(d *description) string {
 	w := newFile("spec")
 	shared := d.shared()
-	w.line("\nvar operations = []Operation{")
+	w.line("\nvar endpoints = []*Endpoint{")
 	for _, o := range d.operations {
 		w.line("%s,", o.literal(shared))
 	}
@@ -220,7 +220,7 @@ var goName = strings.NewReplacer("Twap", "TWAP")
 // literal is the literal of an operation.
 func (o *operation) literal(shared []sharedRefusals) string {
 	w := &writer{}
-	fmt.Fprintf(w, "{Method: %q, Path: %q", o.Method, o.Path)
+	fmt.Fprintf(w, "{Name: %q, Method: %q, Path: %q", o.Method+" "+o.Path, o.Method, o.Path)
 	if env := keys[o.Key]; env != "" {
 		fmt.Fprintf(w, ", Env: %q", env)
 	}
