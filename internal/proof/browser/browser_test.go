@@ -129,8 +129,9 @@ func console(t *testing.T, sim *tradingsim.Sim, bot func(context.Context, func(c
 	}
 }
 
-// until waits for a condition in the page.
+// until waits for a condition in the page, of elements that may not be there yet.
 func until(condition string) chromedp.Action[chromedp.Void] {
+	condition = "(() => { try { return " + condition + " } catch { return false } })()"
 	return chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(50*time.Millisecond))
 }
 

@@ -72,7 +72,7 @@ func TestAnOrderAppears(t *testing.T) {
 		until("document.querySelector('#requests tbody').textContent.includes('POST /orders200')"),
 		until("document.querySelector('#requests tbody').textContent.includes('decision-1')"),
 		until("document.querySelector('#positions tbody').textContent.includes('acc_1BTClong0.01')")))
-	require.True(t, within(ctx, t, 800, "#ledger tbody tr"), "what was executed is seen without scrolling")
+	require.NoError(t, chromedp.Do(ctx, within(800, "#ledger tbody tr")), "what was executed is seen without scrolling")
 
 	require.NoError(t, chromedp.Do(ctx, chromedp.SendKeys(css("#price"), "65000"), chromedp.Click(css("#setmark button")),
 		until("document.getElementById('markets').textContent.includes('BTC 65,000')"),
@@ -83,13 +83,9 @@ func TestAnOrderAppears(t *testing.T) {
 	require.Empty(t, said.all())
 }
 
-// within reports whether an element is wholly in the first so many pixels of the page.
-func within(ctx context.Context, t *testing.T, height int, selector string) bool {
-	t.Helper()
-	bottom, err := chromedp.Run(ctx, chromedp.Evaluate[float64](
-		fmt.Sprintf("document.querySelector(%q).getBoundingClientRect().bottom + scrollY", selector)))
-	require.NoError(t, err)
-	return bottom > 0 && bottom <= float64(height)
+// within waits until an element ends in the first so many pixels of the page.
+func within(height int, selector string) chromedp.Action[chromedp.Void] {
+	return until(fmt.Sprintf("(b => b > 0 && b <= %d)(document.querySelector(%q).getBoundingClientRect().bottom + scrollY)", height, selector))
 }
 
 // Whatever an account holds, its rows fit a phone, and whoever does not see the page is told
@@ -202,7 +198,7 @@ func TestTheDemonstration(t *testing.T) {
 			choice.dispatchEvent(new Event('change'));
 			document.querySelector('[data-kind=drop_response]').click()`),
 		until("/buy 0.2 ETH, sandboxpending.*….*#1 bought 0.2 ETH.*drop_response/.test(document.querySelector('#writes tbody').textContent)")))
-	require.True(t, within(ctx, t, 800, "#writes tbody tr .did"), "the ledger is beside what the bot knows, and seen without scrolling")
+	require.NoError(t, chromedp.Do(ctx, within(800, "#writes tbody tr .did")), "the ledger is beside what the bot knows, and seen without scrolling")
 	fits(ctx, t, "pending", 1280, 390)
 	require.NoError(t, chromedp.Do(ctx,
 		until("/found applied after [0-9]+s, by accounting.*=.*#1 bought 0.2 ETH/.test(document.querySelector('#writes tbody').textContent)"),
@@ -218,7 +214,7 @@ func TestTheDemonstration(t *testing.T) {
 	fits(ctx, t, "demonstration", 1280, 390)
 	require.Empty(t, nameless(ctx, t))
 	require.NoError(t, chromedp.Do(ctx, chromedp.Reload(), until("document.querySelector('#writes tbody tr') !== null")))
-	require.True(t, within(ctx, t, 844, "#writes tbody tr"), "on a phone too")
+	require.NoError(t, chromedp.Do(ctx, within(844, "#writes tbody tr")), "on a phone too")
 	fits(ctx, t, "phone", 390)
 	require.Empty(t, said.all())
 }
