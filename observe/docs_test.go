@@ -24,7 +24,7 @@ func row(x *Experiment) string {
 	if x.Assumption != "" && x.Assumption != x.Number {
 		number += " (" + x.Assumption + ")"
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", number, x.First, x.Other, how, x.Falls)
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", number, x.First, how, x.Falls)
 }
 
 // The page has a row for each assumption without which the client does less.
