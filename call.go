@@ -16,11 +16,14 @@ import (
 // The files of a call (do.go, carryout.go, stages.go, sending.go) alone know all of it, in this order:
 //
 //	key.go                  a write has its key, or its answer from before
+//	internal/resolve        the first entry on an account waits until a read can be its baseline (AwaitBaseline)
 //	apikey.go               the API key, and the breaker of one that was refused
 //	ratelimit.go            a place in the rate limits
+//	turn.go                 on the sandbox, the one place for a writer
 //	guard.go                of a write: halt, the account's state, pending writes, health, the program's own
-//	internal/resolve        a write is in the journal before its first byte
-//	attempt.go              one attempt: request out, whole answer in (internal/transport)
+//	internal/resolve        an entry reads its baseline, and a write is in the journal (Driver.Before)
+//	write.go, lease.go      the gate, with a connection there: may the first byte leave (writing.MayLeave)
+//	attempt.go, listen.go   one attempt: request out, whole answer in (internal/transport), in time or late
 //	answer.go               whose answer is it, and what does it say
 //	internal/ledger         decided, once more, or in doubt
 //	internal/resolve        what is in doubt is found out, what has ended leaves its trace

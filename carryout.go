@@ -104,7 +104,7 @@ func (c *call) join(earlier *resolve.Write) error {
 	if !c.core.driver.IsOpen(earlier) {
 		return errConcluded
 	}
-	c.write.of, c.write.left = earlier, true
+	c.write.of, c.write.mayHaveLeft = earlier, true
 	c.core.driver.Ask(earlier, c.write.since)
 	c.waitFor(earlier)
 	return nil
@@ -119,7 +119,7 @@ func (c *call) conclude() {
 	w, d := c.write, c.core.driver
 	of := w.of
 	d.SendingOver(c.ctx, of, c.opts.patience(c.entry))
-	c.outcome, c.write.left, c.write.forget = of.Ledger.Outcome(), of.Ledger.Sent(), of.Ledger.Forget()
+	c.outcome, c.write.mayHaveLeft, c.write.forget = of.Ledger.Outcome(), of.Ledger.Sent(), of.Ledger.Forget()
 	c.listenOn()
 	last := c.last.answer(c.last.said(), c.result)
 	if d.Conclude(of, &last) {

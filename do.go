@@ -117,7 +117,7 @@ func (c *call) settled() bool {
 	case c.last.class == ledger.Success:
 		return w == nil || c.outcome == Applied
 	default:
-		return c.last.refusal != nil && (c.outcome == NotApplied || w != nil && w.forget) // of an earlier use of its key nothing is known
+		return c.last.refusal != nil && (c.outcome == NotApplied || w != nil && w.forget) // forget: Unknown is an earlier use of its key, and the refusal is what the call came to
 	}
 }
 

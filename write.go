@@ -15,7 +15,8 @@ import (
 	"github.com/tradingapi/trading-go/journal"
 )
 
-// writing is what a call has besides that changes an account.
+// writing is what a call has besides that changes an account. What is known of the write itself, and outlives
+// the call, is in of.
 type writing struct {
 	*request
 	ctx     context.Context // the call's
@@ -27,11 +28,11 @@ type writing struct {
 	unnamed resolve.Unnamed
 	since   uint64 // the number of the drivers' last request before the journal was read
 
-	holdsTurn bool // it holds the sandbox's one place for a writer
-	doubt     bool // an attempt that ended may have been applied
-	doubted   bool // there has been doubt, whether or not it is over
-	left      bool // any byte of it may have left
-	forget    bool // it needs no resolution
+	holdsTurn   bool // it holds the sandbox's one place for a writer
+	doubt       bool // an attempt that ended may have been applied
+	doubted     bool // there has been doubt, whether or not it is over
+	mayHaveLeft bool // any byte of it
+	forget      bool // it needs no resolution
 
 	listening  []*transport.Attempt // that nobody waits for: the first and the newest
 	heard      *heard               // the late answer that has ended its sending
@@ -214,7 +215,7 @@ func (w *writing) failed(outcome Outcome, err error) error {
 	if !w.forget {
 		e.Intent = w.intentID()
 	}
-	e.NotSent = outcome == Unknown && !w.left
+	e.NotSent = outcome == Unknown && !w.mayHaveLeft
 	return e
 }
 

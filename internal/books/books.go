@@ -133,7 +133,7 @@ type account struct {
 	done   []Did // what own writes did, in the order in which they ended
 	trimAt int   // how many of them are looked through for those that nobody needs
 	open   map[*Booked]struct{}
-	places map[pending.Place]*place
+	places map[pending.Place]*openIn
 
 	trailed bool // somebody declares it, or did
 	entered bool // an entry went out
@@ -163,7 +163,7 @@ var ever = time.Unix(0, 0)
 func (b *Books) account(id Account) *account {
 	a := b.of[id]
 	if a == nil {
-		a = &account{began: b.began, open: make(map[*Booked]struct{}), places: make(map[pending.Place]*place), trimAt: minTrim}
+		a = &account{began: b.began, open: make(map[*Booked]struct{}), places: make(map[pending.Place]*openIn), trimAt: minTrim}
 		if a.trailed = b.isDeclared(id); a.trailed && (b.earlier.None || slices.Contains(b.earlier.Still, id.ID)) {
 			a.trails.lists = ever
 		}

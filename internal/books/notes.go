@@ -150,7 +150,7 @@ func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note
 	}
 	for p := range a.placesOf(w) {
 		for _, other := range p.unaware {
-			if did == nil || trailAlone && (!other.Declared || other.company) {
+			if did == nil || trailAlone && (!other.Exclusive || other.company) {
 				continue
 			}
 			if !other.company && other.journaled {
@@ -163,7 +163,7 @@ func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note
 		}
 		for _, other := range p.detailed {
 			known := func(n note) bool { return n.of == other }
-			if other.journaled && other.Note != nil && (!trailAlone || other.Declared) && !slices.ContainsFunc(notes, known) {
+			if other.journaled && other.Note != nil && (!trailAlone || other.Exclusive) && !slices.ContainsFunc(notes, known) {
 				notes = append(notes, note{other, Note{Own: []accounting.Own{own}, NoBaseline: did != nil && did.unclear()}})
 			}
 		}

@@ -132,7 +132,7 @@ func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
 			b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
 
 			lost := b.order("BTC")
-			lost.ID, lost.Declared = "lost", true
+			lost.ID, lost.Exclusive = "lost", true
 			lost.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 			base, _ := b.enter(lost)
 			assert.NotNil(t, base)
@@ -189,7 +189,7 @@ func TestWhatARunHandsOver(t *testing.T) {
 	asked := &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 	begins := func(b *book) *Booked {
 		w := b.order("BTC")
-		w.ID, w.Declared, w.Asked = "w_1", true, asked
+		w.ID, w.Exclusive, w.Asked = "w_1", true, asked
 		b.enter(w)
 		return w
 	}
@@ -246,7 +246,7 @@ func TestWhatIsHandedOverMayLackAnOrder(t *testing.T) {
 	}
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	w := b.order("BTC")
-	w.ID, w.Declared, w.Asked = "w_1", true, &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+	w.ID, w.Exclusive, w.Asked = "w_1", true, &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 	b.sends(w, after(5, 5))
 	require.True(t, b.HandOver()[mine.ID].Of["BTC"].Unseen)
 	next := restartedBook(t, Earlier{Handed: b.HandOver()})
@@ -296,7 +296,7 @@ func TestARestartGoesOnWithTheOrderOfWrites(t *testing.T) {
 	a := b.of[mine]
 	require.Equal(t, 1, early.sent)
 	left := b.order("BTC")
-	left.ID, left.Declared, left.Asked = "left", true, asked
+	left.ID, left.Exclusive, left.Asked = "left", true, asked
 	trail := &Saved{Trail: accounting.Trail{Base: &accounting.Base{At: 6}, Acts: []accounting.Own{{ID: "left", Act: accounting.Act{Sent: 7}}}}}
 	b.Restore(Left{left, Note{Sent: 7, Trail: trail, Own: []accounting.Own{
 		{ID: "shown", Act: accounting.Act{Kind: accounting.Entry, Sent: 5, Ended: 6, Ran: true}},
@@ -329,7 +329,7 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 			b := restartedBook(t, Earlier{})
 			of := func(id string) *Booked {
 				w := b.order("BTC")
-				w.ID, w.Declared, w.Asked = id, true, asked
+				w.ID, w.Exclusive, w.Asked = id, true, asked
 				return w
 			}
 			settled, later := of("settled"), of("later")
@@ -365,7 +365,7 @@ func TestAJournalKnowsThatATrailCountsNoMore(t *testing.T) {
 			b := restartedBook(t, Earlier{None: true})
 			b.read(nil)
 			w := b.journaled(b.order("BTC"))
-			w.ID, w.Declared, w.Asked = "lost", true, asked
+			w.ID, w.Exclusive, w.Asked = "lost", true, asked
 			b.enterNoted(w)
 			b.Doubt(w)
 			row.do(b, w)

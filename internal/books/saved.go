@@ -25,7 +25,7 @@ const overlap = 8
 
 // saved is what the journal of a write needs of its symbol's trail; nil without a baseline.
 func (a *account) saved(w *Booked) *Saved {
-	if !w.Declared || !w.Asked.Kind.Acts() {
+	if !w.Exclusive || !w.Asked.Kind.Acts() {
 		return nil
 	}
 	return a.trails.saved(w.Places[0].Symbol)

@@ -118,7 +118,7 @@ func (w *world) restart() {
 		}
 		b := l.Booked
 		l.before = b
-		l.Booked = &Booked{ID: b.ID, Asked: b.Asked, Declared: true, Places: b.Places, Entry: b.Entry, Lists: true, Note: b.Note}
+		l.Booked = &Booked{ID: b.ID, Asked: b.Asked, Exclusive: true, Places: b.Places, Entry: b.Entry, Lists: true, Note: b.Note}
 		b.Note = func(Note) {} // it is dead
 		l.look, l.held = nil, time.Now()
 		all = append(all, Left{l.Booked, note})

@@ -163,7 +163,7 @@ func TestABaselineIsOfOneMoment(t *testing.T) {
 					time.Sleep(ledger.Lag + time.Second)
 					w.read(read)
 				}
-				b := &Booked{ID: "lost", Places: &[2]pending.Place{market(btc)}, Declared: true, Lists: true}
+				b := &Booked{ID: "lost", Places: &[2]pending.Place{market(btc)}, Exclusive: true, Lists: true}
 				b.Asked = &accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(50)}
 				w.Enter(b)
 				_, based := w.Course(b, true, "ACTIVE")
@@ -226,7 +226,7 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				w.LagBehind(lag)
 				w.look()
 				buy := func(id string) *Booked {
-					b := &Booked{ID: id, Places: &[2]pending.Place{market(btc)}, Entry: true, Declared: true, Lists: true}
+					b := &Booked{ID: id, Places: &[2]pending.Place{market(btc)}, Entry: true, Exclusive: true, Lists: true}
 					b.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 					w.Enter(b)
 					return b

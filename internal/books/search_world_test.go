@@ -291,7 +291,7 @@ func (w *world) draw() int {
 // write has the program send an order, a close, or something that waits.
 func (w *world) write(kind int) {
 	w.next++
-	b := &Booked{ID: fmt.Sprint("w", w.next), Places: &[2]pending.Place{market(btc)}, Declared: true, Lists: true}
+	b := &Booked{ID: fmt.Sprint("w", w.next), Places: &[2]pending.Place{market(btc)}, Exclusive: true, Lists: true}
 	size := (1 + w.dice.IntN(10)) * (1 - 2*w.dice.IntN(2))
 	side := accounting.Side(1)
 	if size < 0 {

@@ -79,7 +79,7 @@ func (b *book) look(status string, held ...Held) {
 // lost is a buy that has been sent.
 func (b *book) lost(id string) *Booked {
 	w := b.order("BTC")
-	w.ID, w.Declared = id, true
+	w.ID, w.Exclusive = id, true
 	w.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 	b.Enter(w)
 	return w
@@ -95,7 +95,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	var notes []Note
 	b.Leave(b.lost("refused before"), &Did{Own: accounting.Own{Unsure: true}})
 	lost := b.order("BTC")
-	lost.ID, lost.Declared, lost.Asked = "lost", true, asked
+	lost.ID, lost.Exclusive, lost.Asked = "lost", true, asked
 	lost.Note = func(n Note) { notes = append(notes, n) }
 	base, entered := b.Enter(lost)
 	assert.Nil(t, base.Orders)
@@ -121,7 +121,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	again := newBook(t)
 	again.Declare(declared)
 	left := again.order("BTC")
-	left.ID, left.Declared, left.Asked = "lost", true, asked
+	left.ID, left.Exclusive, left.Asked = "lost", true, asked
 	again.Restore(Left{left, entered})
 	for name, w := range map[string]struct {
 		*book
@@ -229,7 +229,7 @@ func TestTheRowsThatAJournalHas(t *testing.T) {
 	of.trades.First = 100 // older ones were forgotten
 	of.trail("BTC").Base = &accounting.Base{Place: 110}
 	w := b.order("BTC")
-	w.Declared, w.Asked = true, asked
+	w.Exclusive, w.Asked = true, asked
 	s := a.saved(w)
 	require.NotNil(t, s)
 	assert.Equal(t, 102, s.First)
@@ -376,17 +376,17 @@ func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
 		of := a.trails.trail("BTC")
 		of.Base, of.From = &accounting.Base{Place: 1}, origin
 		lost := before.order("BTC")
-		lost.ID, lost.Declared, lost.Asked = "lost", true, asked
+		lost.ID, lost.Exclusive, lost.Asked = "lost", true, asked
 		_, n := before.enter(before.journaled(lost))
 		require.NotNil(t, n.Trail)
 		assert.Equal(t, unseen, n.Trail.Unseen)
 
 		next := restartedBook(t, Earlier{})
 		left := next.order("BTC")
-		left.ID, left.Declared, left.Asked = "lost", true, asked
+		left.ID, left.Exclusive, left.Asked = "lost", true, asked
 		next.Restore(Left{left, n})
 		without := next.order("ETH")
-		without.ID, without.Declared, without.Asked = "without", true, asked
+		without.ID, without.Exclusive, without.Asked = "without", true, asked
 		next.Restore(Left{without, Note{}})
 		_, ok := next.Course(left, true, "ACTIVE")
 		require.True(t, ok)

@@ -21,8 +21,8 @@ type Booked struct {
 	// one, the account's lists of what waits.
 	Places *[2]pending.Place
 	Entry  bool
-	// Declared: nobody else trades the account.
-	Declared bool
+	// Exclusive: nobody else trades the account; it is declared, and nothing shows the contrary.
+	Exclusive bool
 	// Lists means that a baseline needs what rests and runs, Run also what has run.
 	Lists, Run bool
 	// Note puts a note into the journal, in which the write is; nil without a journal.
@@ -59,11 +59,12 @@ func (w *Booked) basedOn() basis {
 // account is whose it is.
 func (w *Booked) account() Account { return Account{w.Places[0].Environment, w.Places[0].Account} }
 
-// place is who is open in a market, or among what waits on an account.
-type place struct {
-	plain    int       // writes of whose company the journal knows no details
-	unaware  []*Booked // those of them that had no company so far
-	detailed []*Booked
+// openIn are the writes that are open in a market, or among what waits on an account, by what their
+// journals know of the writes beside them.
+type openIn struct {
+	plain    int       // those whose journals know at most that there were some
+	unaware  []*Booked // of these, those beside which none was so far
+	detailed []*Booked // those whose journals know each
 }
 
 func (w *Booked) waits() bool { return w.Places[1] != (pending.Place{}) }
@@ -125,15 +126,15 @@ func (a *account) enter(w *Booked) {
 }
 
 // placesOf yields the places of a write.
-func (a *account) placesOf(w *Booked) func(yield func(*place) bool) {
-	return func(yield func(*place) bool) {
+func (a *account) placesOf(w *Booked) func(yield func(*openIn) bool) {
+	return func(yield func(*openIn) bool) {
 		for _, at := range w.Places {
 			if at == (pending.Place{}) {
 				continue
 			}
 			p := a.places[at]
 			if p == nil {
-				p = &place{}
+				p = &openIn{}
 				a.places[at] = p
 			}
 			if !yield(p) {

@@ -92,8 +92,8 @@ type Finding struct {
 	// Outcome is what the account shows. NotApplied means that no trace is there: the
 	// ledger knows whether one could still come.
 	Outcome Outcome `json:"o,omitempty"`
-	// Lasting means that time does not change the reason why the outcome is Unknown.
-	Lasting bool `json:"l,omitempty"`
+	// Stays means that time does not change the reason why the outcome is Unknown.
+	Stays bool `json:"l,omitempty"`
 }
 
 // Class is whose answer it is.

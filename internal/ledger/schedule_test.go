@@ -61,7 +61,7 @@ var (
 	fenceAnswers = []Answer{reused, success, noOrder, replayed(locked), partWay, locked, inFlight, noAccount, replayed(noAccount), silence}
 	lateAnswers  = []Answer{success, refused, replayed(refused), stalePrice, tooMany, inFlight, partWay, reused, failed, silence}
 	probeAnswers = []Answer{silence, replayed(success), success, replayed(refused), refused, partWay, inFlight, tooMany, reused, failed, unsent}
-	verdicts     = []Finding{{Equal: true}, {Equal: true, Outcome: Applied}, {Equal: true, Outcome: NotApplied}, {Outcome: NotApplied}, {Equal: true, Lasting: true}}
+	verdicts     = []Finding{{Equal: true}, {Equal: true, Outcome: Applied}, {Equal: true, Outcome: NotApplied}, {Outcome: NotApplied}, {Equal: true, Stays: true}}
 )
 
 // kinds are the writes that the schedules are walked for.

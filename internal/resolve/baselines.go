@@ -60,9 +60,10 @@ func (d *Driver) wantsDate() bool {
 	return !asked && d.Clock.Now().Service.IsZero()
 }
 
-// AwaitBaseline has the first entry on a declared account wait until one look at it is a
-// baseline: what is lost before there is one stays unknown. Who has not that much time goes
-// without.
+// AwaitBaseline has the first entry on a declared account wait until a look that begins then
+// can be its baseline: what is lost before there is one stays unknown. Here it reads what rests
+// and runs at the most; the look itself is that of [Driver.Before]. Who has not that much time
+// goes without.
 func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
 	if w.registered || !w.Ledger.Keyed || !w.Intent.Entry || d.cfg.WithoutBaseline {
 		return nil
@@ -122,7 +123,8 @@ func (d *Driver) share(w *Write, of List, most int) <-chan struct{} {
 			defer over()
 			ctx, cancel := context.WithTimeout(d.cfg.Life.closing, lookPatience)
 			defer cancel()
-			// Without it the entry goes all the same, and is harder to find out about.
+			// The books have what it shows, as of each read of the program's (call.saw). Without it the
+			// entry goes all the same, and is harder to find out about.
 			_, _ = d.cfg.Host.Read(ctx, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: of, Awaited: true})
 		})
 	})

@@ -16,7 +16,7 @@ import (
 func (d *Driver) bookWrite(w *Write) books.Booked {
 	live := w.Ledger.Keyed
 	b := books.Booked{
-		ID: w.Intent.ID, Asked: w.asked(), Declared: d.Exclusive(w.Intent.Account),
+		ID: w.Intent.ID, Asked: w.asked(), Exclusive: d.Exclusive(w.Intent.Account),
 		Places: &w.Places, Entry: w.Intent.Entry,
 		Lists: live, Run: live && w.Traits.Run,
 	}

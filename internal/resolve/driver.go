@@ -320,7 +320,7 @@ func (d *Driver) notBefore() time.Time {
 // work does the one thing that a write's ledger allows next.
 func (d *Driver) work(w *Write) nextTurn {
 	now := d.Clock.Now()
-	limits, held, again := d.limits(w, now)
+	limits, whyHeld, askAgain := d.limits(w, now)
 	step := d.nextStep(w, now, limits)
 	idle := false
 	keyless := d.cfg.Host.Keyless(w.Intent.Environment)
@@ -345,9 +345,9 @@ func (d *Driver) work(w *Write) nextTurn {
 		}
 		idle = step.Do == ledger.Stop
 	}
-	if held != "" && !idle && step != w.Ledger.Next(now, ledger.Limits{}) {
-		d.say(func() { w.inquire().reason = held })
-		step.At = min(step.At, now.Mono+again)
+	if whyHeld != "" && !idle && step != w.Ledger.Next(now, ledger.Limits{}) {
+		d.say(func() { w.inquire().reason = whyHeld })
+		step.At = min(step.At, now.Mono+askAgain)
 	}
 	stuck := step.At-now.Mono >= longestWait && d.whyBlocked(w, w.known().lastErr) != ""
 	known, forget := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown, w.Ledger.Forget()

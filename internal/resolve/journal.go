@@ -119,7 +119,7 @@ type Final struct {
 	At            time.Time       `json:",omitzero"`
 	Key           string          `json:",omitempty"`
 	Try           int             `json:",omitempty"`
-	Dead          bool            `json:",omitempty"` // a refusal, or a fence, is stored under the key
+	Dead          bool            `json:",omitempty"` // the key is spent: an answer or a fence is stored under it, or a person said how it ended
 	FirstUseKnown bool            `json:",omitempty"`
 	Digest        []byte          `json:",omitempty"` // of what was asked for
 	Of            *Summary        `json:",omitempty"` // the same for a person

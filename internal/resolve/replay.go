@@ -6,9 +6,9 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
-// replay judges an order or a close on a declared account by every course that its trades
-// can have taken since a baseline; false where there is none, or nothing to replay.
-func (d *Driver) replay(w *Write, f *accounting.Facts, shown *seenLook, again bool) (v accounting.Verdict, replayed bool) {
+// judgeTrail judges an order or a close on an exclusive account by every course that the trades of its
+// market can have taken since the baseline of the trail; false where there is none, or the write is not in it.
+func (d *Driver) judgeTrail(w *Write, f *accounting.Facts, shown *seenLook, lookedBefore bool) (v accounting.Verdict, judged bool) {
 	if !f.Exclusive || f.Ended || !w.asked().Kind.Acts() || !w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
 		return v, false
 	}
@@ -28,7 +28,7 @@ func (d *Driver) replay(w *Write, f *accounting.Facts, shown *seenLook, again bo
 	switch {
 	case v.Outcome == ledger.NotApplied && !over:
 		v.Outcome, v.Reason = ledger.Unknown, accounting.NotHeld
-	case v.Outcome != ledger.Unknown && (equal || again): // own writes beside the looks make them differ
+	case v.Outcome != ledger.Unknown && (equal || lookedBefore): // own writes beside the looks make them differ
 	case v.Reason == accounting.NothingFits && f.Look.Equal >= 2, equal && !c.Open(): // nothing that follows says more
 	case equal: // another one is under way, which may never be found out about
 		v.Outcome, v.Reason = ledger.Unknown, accounting.PendingBeside

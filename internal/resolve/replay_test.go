@@ -123,7 +123,7 @@ func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
 		t.Helper()
 		v := r.long(w, 1, 2)
 		require.Equal(t, ledger.Unknown, v.Outcome)
-		return lasting(v.Reason) && r.giveUp(w, r.shown, v.Reason)
+		return staysUnknown(v.Reason) && r.giveUp(w, r.shown, v.Reason)
 	}
 	closed := func() int { return len(r.pending.doubtedIn(lost.Places[0])) }
 	for _, w := range []*Write{lost, other} {

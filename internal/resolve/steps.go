@@ -31,9 +31,9 @@ const (
 	AskLater = 5 * time.Second
 )
 
-// limits are what holds a probe back, why, and for how long: an entry is not placed while
+// limits are what holds a probe back, why, and when that is asked again: an entry is not placed while
 // entries are not. What can place nothing goes on, so it is asked where a probe may be next.
-func (d *Driver) limits(w *Write, now ledger.Instant) (limits ledger.Limits, held string, again time.Duration) {
+func (d *Driver) limits(w *Write, now ledger.Instant) (limits ledger.Limits, why string, askAgain time.Duration) {
 	noProbe := ledger.Limits{NoProbe: true}
 	if !w.Intent.Entry || w.Ledger.Next(now, limits) == w.Ledger.Next(now, noProbe) {
 		return limits, "", 0
@@ -41,10 +41,10 @@ func (d *Driver) limits(w *Write, now ledger.Instant) (limits ledger.Limits, hel
 	d.mu.Lock()
 	exiting := d.exiting[w] > 0
 	d.mu.Unlock()
-	if held, again = d.cfg.Host.EntriesHeld(exiting); held != "" {
+	if why, askAgain = d.cfg.Host.EntriesHeld(exiting); why != "" {
 		limits = noProbe
 	}
-	return limits, held, again
+	return limits, why, askAgain
 }
 
 // nextStep is what the ledger allows next. The reads of a look are a lag behind those of
@@ -352,10 +352,12 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	f := ledger.Fact{Kind: ledger.Looked, At: d.Clock.At(l.At)}
 	v := d.decide(w, shown, seen != nil)
 	stays := v.Reason == accounting.NotHeld && w.Ledger.StaysReceived(f.At)
-	if len(shown.began) == 1 && v.Reason != accounting.ReplayFits { // which decides nothing, but may agree with a stored refusal
+	// The first of equal looks decides nothing, unless a trail explains it and the one before (judgeTrail). But it
+	// may agree with a stored refusal.
+	if len(shown.began) == 1 && v.Reason != accounting.ReplayFits {
 		f.Finding.Outcome = v.Likely
 	} else {
-		final := lasting(v.Reason) && d.giveUp(w, shown, v.Reason)
+		final := staysUnknown(v.Reason) && d.giveUp(w, shown, v.Reason)
 		d.say(func() {
 			q := w.inquire()
 			q.reason = string(v.Reason)
@@ -366,7 +368,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 				q.reason = "an exit went out beside it that the journal did not take"
 			}
 		})
-		f.Finding = ledger.Finding{Equal: v.Reason != accounting.LookAgain, Outcome: v.Outcome, Lasting: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
+		f.Finding = ledger.Finding{Equal: v.Reason != accounting.LookAgain, Outcome: v.Outcome, Stays: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
 		w.by = ByAccounting
 	}
 	w.Ledger.Note(f)
@@ -381,8 +383,8 @@ const noTraceLeft = "it waits and runs nowhere: it was refused, or has ended, or
 // two can wait for each other. The end of either begins the looks at the other anew.
 const looksBeside = 8
 
-// lasting reports whether time does not change why a write is Unknown.
-func lasting(r accounting.Reason) bool {
+// staysUnknown reports whether time does not change why a write is Unknown.
+func staysUnknown(r accounting.Reason) bool {
 	switch r {
 	case accounting.WriteIncomplete, accounting.NotExclusive, accounting.NoBaseline, accounting.AccountingEnded,
 		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.DoesNotFit,
@@ -453,23 +455,24 @@ const (
 	noApplied    accounting.Reason = "it seems to have run, and the rows of the account are not relied on for that: see Recovery.Profile"
 )
 
-// decide judges a write by equal looks. again means that there was another before.
-func (d *Driver) decide(w *Write, shown *seenLook, again bool) accounting.Verdict {
+// decide judges a write by equal looks. lookedBefore means that another was before them, equal or not.
+func (d *Driver) decide(w *Write, shown *seenLook, lookedBefore bool) accounting.Verdict {
 	switch {
 	case w.Traits.Levels:
 		return decideLevels(w, shown.look, w.Ledger.IsGone(d.Clock.Now()))
 	case w.Ledger.Without.Accounting:
 		return accounting.Verdict{Reason: noAccounting}
 	}
-	v := d.account(w, shown, again)
+	v := d.judge(w, shown, lookedBefore)
 	if v.Outcome == ledger.Applied && w.Ledger.Without.Applied {
 		v.Outcome, v.Reason = ledger.Unknown, noApplied
 	}
 	return v
 }
 
-// account judges a write by equal looks, by accounting.
-func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdict {
+// judge is decide by accounting: of an order or a close on an account that nobody else trades by the trail of its
+// market ([Driver.judgeTrail]), of any other write by its own baseline ([accounting.Judge]).
+func (d *Driver) judge(w *Write, shown *seenLook, lookedBefore bool) accounting.Verdict {
 	now := shown.look
 	at := d.Clock.Now()
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
@@ -483,12 +486,14 @@ func (d *Driver) account(w *Write, shown *seenLook, again bool) accounting.Verdi
 	if !w.Ledger.Without.Times {
 		f.From = d.Clock.service.TradesFrom(d.Clock.firstUse(w))
 	}
-	if v, replayed := d.replay(w, &f, shown, again); replayed {
+	if v, judged := d.judgeTrail(w, &f, shown, lookedBefore); judged {
 		return v
 	}
 	for i := 1; i < len(shown.began) && isBehind(f.Look.At, f.Own, w.Ledger.Without.ReadLag()); i++ {
 		f.Look.At, f.Look.Equal = shown.began[i], len(shown.began)-i // as equal, and not behind
 	}
+	// What a trail decides, nothing else does: without one the write has no baseline. Nor has one whose key
+	// may have been used before it.
 	if f.Exclusive && f.Asked.Kind.Acts() && w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
 		f.Base = nil
 	}

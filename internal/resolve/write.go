@@ -143,7 +143,7 @@ type Write struct {
 	open       bool                 // it is among the open writes; the registry's
 	doubted    bool                 // it is in doubt; the registry's
 	quiet      bool                 // it keeps its places closed no longer; the registry's
-	registered bool                 // it is among the open writes
+	registered bool                 // its call, or a restart, has added it to them; stays so after its end
 	journaled  bool                 // its journal knows it
 	gap        bool                 // an exit beside it may be in no journal
 	abandoned  bool                 // the client that began it has closed; the registry's
@@ -151,7 +151,7 @@ type Write struct {
 	over       bool                 // the call that sends it is
 	heardLate  bool                 // an answer to a send that nobody waits for has decided it
 	late       atomic.Pointer[late] // what came of such sends; nil where there are none
-	handed     chan struct{}        // closed then; nil where nobody can wait
+	handed     chan struct{}        // closed when it is over; nil where nobody can wait
 }
 
 // notBefore is the time that its caller named; zero for none.

@@ -407,7 +407,7 @@ func (p *program) look() {
 	w := p.w
 	if w.levels.on {
 		w.checksLevel(p.l.Held())
-		p.note(ledger.Fact{Kind: ledger.Looked, Finding: ledger.Finding{Equal: true, Lasting: true}})
+		p.note(ledger.Fact{Kind: ledger.Looked, Finding: ledger.Finding{Equal: true, Stays: true}})
 		return
 	}
 	seen := 0
@@ -422,11 +422,11 @@ func (p *program) look() {
 	case seen > 0 && t.Exclusive && !p.gap:
 		v.Outcome = ledger.Applied
 	case seen > 0:
-		v.Lasting = true
+		v.Stays = true
 	case t.FirstUseKnown || !t.Keyed || t.NotBefore:
 		v.Outcome = ledger.NotApplied
 	default:
-		v.Lasting = true
+		v.Stays = true
 	}
 	w.lies.onLook(&v)
 	p.seen, p.looked, p.looks = seen, w.now, true

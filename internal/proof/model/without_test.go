@@ -206,7 +206,7 @@ var needed = []without{
 		func(l *lies) {
 			l.look = func(v *ledger.Finding) {
 				if v.Outcome == ledger.Unknown {
-					v.Outcome, v.Lasting = ledger.NotApplied, false
+					v.Outcome, v.Stays = ledger.NotApplied, false
 				}
 			}
 		}, []string{"part-way, after the work"}, falseNotApplied},
