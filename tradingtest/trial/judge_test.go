@@ -436,3 +436,32 @@ func FuzzJudge(f *testing.F) {
 		}
 	})
 }
+
+// A finding shows what it stands on, and nothing of what came after it.
+func TestAFindingShowsWhatItStandsOn(t *testing.T) {
+	m := manifest()
+	reuse := tell(t, m, func(b told) {
+		b.send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "a")
+		b.buy("b", "")
+		b.buy("b", "")
+		b.buy("a", `,"stopLossPrice":60000`)
+	}).Of(trial.KeyReuse)
+	assert.Equal(t, "#4 POST /orders long 0.01 BTC key a has the key of #1, a different request, and the service refused it.", reuse.Text)
+	assert.Equal(t, []int64{1, 4}, reuse.Requests)
+	assert.Contains(t, reuse.Picture, "#1 POST /positions/close")
+
+	storm := tell(t, m, func(b told) {
+		for i := range 13 {
+			b.buy(fmt.Sprint(i), "")
+		}
+	}).Of(trial.Storm)
+	assert.Contains(t, storm.Picture, "#11  <--  200")
+	assert.NotContains(t, storm.Picture, "#12", "at the same moment, and after it")
+
+	zero := tell(t, m, func(b told) {
+		b.sim.SetMark("BTC", "")
+		b.send("/sandbox/prices", "", "")
+		b.buy("a", `,"stopLossPrice":0`)
+	}).Of(trial.Zero)
+	assert.Contains(t, zero.Picture, "#1  <--  200, without a mark\n")
+}

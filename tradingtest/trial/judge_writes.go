@@ -136,14 +136,26 @@ func retryAfter(t *tally) func(*world, point) {
 // keyReuse is an entry under the key of another request.
 func keyReuse(t *tally) func(*world, point) {
 	var first *request
+	under := map[string][]*request{} // by key
 	return func(_ *world, p point) {
-		if p.kind != tradingsim.EventAnswer || !p.r.entry || p.r.key == "" {
-			return
-		}
-		first = cmp.Or(first, p.r)
-		t.exercised = t.exercised || !bytes.Equal(first.Body, p.r.Body)
-		if p.r.Status == 422 && p.r.Code == "idempotency_key_reused" {
-			t.violated(Warn, "key-of-another-request", []*request{p.r}, "%s has the key of a different request, and the service refused it.", p.r.text())
+		switch {
+		case p.r == nil || !p.r.write || p.r.key == "":
+		case p.kind == tradingsim.EventRequest:
+			under[p.r.key] = append(under[p.r.key], p.r)
+		case p.kind == tradingsim.EventAnswer && p.r.entry:
+			first = cmp.Or(first, p.r)
+			t.exercised = t.exercised || !bytes.Equal(first.Body, p.r.Body)
+			if p.r.Status != 422 || p.r.Code != "idempotency_key_reused" {
+				return
+			}
+			other, shown := "a different request", []*request{p.r} // where the log begins after it
+			for _, r := range under[p.r.key] {
+				if r.Operation != p.r.Operation || !bytes.Equal(r.Body, p.r.Body) {
+					other, shown = fmt.Sprintf("#%d, a different request", r.ID), []*request{r, p.r}
+					break
+				}
+			}
+			t.violated(Warn, "key-of-another-request", shown, "%s has the key of %s, and the service refused it.", p.r.text(), other)
 		}
 	}
 }
@@ -161,7 +173,7 @@ func storm(t *tally) func(*world, point) {
 			latest = latest[1:]
 		}
 		if len(latest) > w.m.Entries {
-			t.violated(Warn, "more-entries-than-declared", []*request{latest[0], p.r}, "%s is entry %d within one period of %s, and the manifest declares %d.", p.r.text(), len(latest), time.Duration(w.m.Period), w.m.Entries)
+			t.violated(Warn, "more-entries-than-declared", []*request{latest[0], p.r}, "%s is entry %d within one period of %s, and the manifest allows %d (entries).", p.r.text(), len(latest), time.Duration(w.m.Period), w.m.Entries)
 			latest = nil
 		}
 	}

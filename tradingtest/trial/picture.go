@@ -38,6 +38,9 @@ func picture(points []point, byID map[int64]*request, shown []int64, failed time
 		if p.at.After(to) || p.at.Before(from) && p.c == nil { // what changed long before lasts
 			continue
 		}
+		if len(shown) > 0 && !p.at.Before(failed) && p.request() > slices.Max(shown) {
+			continue // it came after what failed, at the same moment
+		}
 		is := p.r != nil && (slices.Contains(shown, p.r.ID) || p.r.entry || isLevels(p.r.Operation))
 		fault := ""
 		if p.r != nil && p.r.Fault != "" {
@@ -53,6 +56,9 @@ func picture(points []point, byID map[int64]*request, shown []int64, failed time
 			answer := fmt.Sprintf("#%d  <--  %d %s", p.r.ID, p.r.Status, p.r.Code)
 			if p.r.RetryAfter > 0 {
 				answer += fmt.Sprintf(", Retry-After %d", p.r.RetryAfter)
+			}
+			if p.r.MarkMissing {
+				answer = strings.TrimRight(answer, " ") + ", without a mark"
 			}
 			if !p.r.Delivered {
 				answer = fmt.Sprintf("#%d  x--  a part of the answer, or nobody waited", p.r.ID)
@@ -78,4 +84,16 @@ func picture(points []point, byID map[int64]*request, shown []int64, failed time
 		lines = slices.Concat(lines[:fromStart], []string{fmt.Sprintf("%10s  … %d lines left out …", "", left)}, lines[len(lines)-maxLines+fromStart:])
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// request is the number of the request that a point is of, or by which it was filled; 0 for none.
+func (p *point) request() int64 {
+	switch {
+	case p.r != nil:
+		return p.r.ID
+	case p.e != nil:
+		return p.e.Request
+	default:
+		return 0
+	}
 }
