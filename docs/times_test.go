@@ -26,8 +26,8 @@ func TestHowLongItTakes(t *testing.T) {
 		more        int // replies that are lost after it
 		live, paper time.Duration
 	}{
-		{"its reply is lost, or it is", tradingsim.DropResponse(), 0, time.Second, 35 * time.Second},
-		{"its reply is lost, or it is", tradingsim.DropRequest(), 0, time.Second, 35 * time.Second},
+		{"it is lost, or its reply is", tradingsim.DropResponse(), 0, time.Second, 35 * time.Second},
+		{"it is lost, or its reply is", tradingsim.DropRequest(), 0, time.Second, 35 * time.Second},
 		{"a page of a gateway comes instead of the reply", tradingsim.GatewayErrorAfter(502), 0, time.Second, 35 * time.Second},
 		{"the service answers 5xx", tradingsim.Fail(500, "internal_error"), 0, 10 * time.Second, 35 * time.Second},
 		{"the service answers 5xx", tradingsim.FailAfter(500, "internal_error"), 0, 10 * time.Second, 35 * time.Second},
