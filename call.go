@@ -16,7 +16,7 @@ import (
 // The files of a call (do.go, carryout.go, stages.go, sending.go) alone know all of it, in this order:
 //
 //	key.go                  a write has its key, or its answer from before
-//	internal/resolve        the first entry on an account waits until a read can be its baseline (AwaitBaseline)
+//	internal/resolve        the first entry on a declared account waits until a look can be its baseline (AwaitBaseline)
 //	apikey.go               the API key, and the breaker of one that was refused
 //	ratelimit.go            a place in the rate limits
 //	turn.go                 on the sandbox, the one place for a writer

@@ -11,7 +11,7 @@ type sending struct {
 	over     bool
 	prices   int  // refusals for want of a price
 	limited  bool // nothing but 429 was heard under the key
-	plain    bool // the same, but that the last of them may be any refusal
+	plain    bool // the same, but that the last may be another refusal that leaves no doubt
 	again    bool // the last answer allows another send
 	rekey    bool // which needs another key
 	wait     time.Duration
