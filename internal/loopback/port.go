@@ -1,6 +1,7 @@
 package loopback
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -16,7 +17,7 @@ func Port() (int, error) {
 	var last error
 	for range 100 {
 		port := firstPort + rand.IntN(portsOfConnections-firstPort)
-		listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err == nil {
 			return port, listener.Close()
 		}
