@@ -61,18 +61,6 @@ func TestErrors(t *testing.T) {
 	assert.Empty(t, r.sim.Ledger())
 }
 
-func TestUnknownCommand(t *testing.T) {
-	r := newRig(t)
-	for _, args := range [][]string{{"statsu"}, {"pending", "lst"}, {"flaten", "--yes"}} {
-		code, out, errs := r.run(args...)
-		assert.Equal(t, cli.Usage, code, "%q", args)
-		assert.Empty(t, out)
-		assert.Contains(t, errs, "unknown")
-	}
-	_, _, errs := r.run("statsu")
-	assert.Contains(t, errs, "did you mean status?")
-}
-
 // An unset variable of the shell must not mean "all", whichever flag it is for.
 func TestEmptyValues(t *testing.T) {
 	r := newRig(t)
@@ -100,33 +88,6 @@ func TestEmptyValues(t *testing.T) {
 	}
 	assert.Greater(t, flags, 100)
 	assert.Empty(t, r.sim.Requests(), "nothing is sent")
-}
-
-// The scopes of what destroys, with everything else right. (TestEmptyValues has the empty ones.)
-func TestScopes(t *testing.T) {
-	r := newRig(t)
-	r.sim.Trade("acc_1", "long", "1", "BTC")
-	flattening := []string{"flatten", "--env", "live", "--yes"}
-	for _, args := range [][]string{
-		append(flattening, "--account", "acc_1", "--symbol", "BTC,ETH"),
-		append(flattening, "--account", "acc_1", "--symbol", "BTC", "--all-symbols"),
-		append(flattening, "--account", "acc_1"),
-		append(flattening, "--account", "acc_1", "--all-accounts", "--all-symbols"),
-		append(flattening, "--all-symbols"),
-		{"flatten", "--yes"},
-		{"flatten", "--yes", "--account", "acc_1", "--all-symbols"},
-		{"flatten", "--yes", "--all-accounts", "--all-symbols"},
-		{"flatten", "--dry-run", "--all-symbols"},
-		{"close", "--env", "live", "--yes", "--symbol", "BTC"},
-		{"cancel", "--env", "live", "--account", "acc_1", "--yes", "--run", "run_1", "--order", "ord_1"},
-		{"tpsl", "--env", "live", "--account", "acc_1", "--yes", "--symbol", "BTC"},
-	} {
-		code, out, errs := r.run(args...)
-		assert.Equal(t, cli.Usage, code, "%q: %s", args, errs)
-		assert.Empty(t, out, "%q", args)
-	}
-	assert.Empty(t, r.sim.Requests(), "nothing is sent")
-	assert.Equal(t, "1", r.sim.Position("acc_1", "BTC").String())
 }
 
 func TestEmptyVariables(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// flightOf writes a recording of two cancels under one key.
-func flightOf(t *testing.T, replayed bool, code trading.Code) (path string) {
+// flight writes a recording of two cancels under one key.
+func flight(t *testing.T, path string, replayed bool, code trading.Code) {
 	t.Helper()
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	first := record.Event{
@@ -29,35 +29,12 @@ func flightOf(t *testing.T, replayed bool, code trading.Code) (path string) {
 	}
 	second := first
 	second.At, second.Replayed, second.Code = at.Add(time.Second), replayed, code
-	path = filepath.Join(t.TempDir(), "flight.jsonl")
 	f, err := os.Create(path)
 	require.NoError(t, err)
 	encoder := json.NewEncoder(f)
 	require.NoError(t, encoder.Encode(first))
 	require.NoError(t, encoder.Encode(second))
 	require.NoError(t, f.Close())
-	return path
-}
-
-func TestObserve(t *testing.T) {
-	r := newRig(t)
-	kept := filepath.Join(t.TempDir(), "p.json")
-	out := r.done("observe", "--from", flightOf(t, true, "order_not_found"), "--profile", kept)
-	assert.Contains(t, out, "A1")
-	assert.Contains(t, out, "1 of 1")
-	assert.Contains(t, out, "unseen, ")
-	p, err := profile.Load(kept)
-	require.NoError(t, err)
-	assert.Equal(t, r.sim.URL(), p.BaseURL)
-
-	r.done("observe", "--from", flightOf(t, true, "order_not_found"), "--against", kept)
-	out = r.ends(cli.Breaking, "answers otherwise", "observe", "--from", flightOf(t, false, "order_not_found"), "--against", kept)
-	assert.Contains(t, out, "CHANGED  A1 (live): first before, other now")
-
-	out = r.done("observe", "--from", flightOf(t, true, "account_not_found"))
-	assert.Contains(t, out, "!! NEITHER: A1 (live)")
-	assert.NotContains(t, out, "acc_1", "what is to be reported names nobody")
-	assert.Empty(t, r.sim.Requests(), "nothing is sent")
 }
 
 // What was observed, the simulator does, and the doctor says how old it is.
@@ -73,22 +50,6 @@ func TestProfileIsUsed(t *testing.T) {
 	require.NoError(t, tradingsim.New(opts...).Close())
 	_, out, _ := r.run("doctor", "--profile", kept)
 	assert.Contains(t, out, "measured 2 days ago")
-	r.refuses("", []refusal{{cli.Usage, "", "doctor --profile " + kept + "x"}, {cli.Usage, "", "sim --profile " + kept + "x"}})
-}
-
-func TestObserveMisuse(t *testing.T) {
-	r := newRig(t)
-	newer := filepath.Join(t.TempDir(), "newer.json")
-	require.NoError(t, os.WriteFile(newer, []byte(`{"version":99}`), 0o600))
-	r.refuses("observe", []refusal{
-		{cli.Usage, "", ""},
-		{cli.Usage, "", "--ask live"},
-		{cli.Usage, "", "--ask all --profile " + newer + "x"},
-		{cli.Usage, "", "--ask read --profile " + newer + "x"},
-		{cli.Usage, "", "--from /no/such/file"},
-		{cli.Usage, "", "--from " + newer},
-		{cli.Usage, "", "--from " + flightOf(t, true, "order_not_found") + " --against " + newer},
-	})
 }
 
 // It asks before it sends, sends nothing that is not due, and goes on from the profile.

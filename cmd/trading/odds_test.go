@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,11 +17,10 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/backtest"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
-	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // tradesFile writes a trade a day, with an edge, and returns the balance after the last.
-func tradesFile(t *testing.T, days int) (balance string) {
+func tradesFile(t *testing.T, path string, days int) (balance string) {
 	t.Helper()
 	r, at, sum := rand.New(rand.NewPCG(1, 2)), time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC), decimal.NewFromInt(100_000)
 	text := "opened,closed,net,mae,mfe,notional\n"
@@ -31,7 +29,7 @@ func tradesFile(t *testing.T, days int) (balance string) {
 		text += fmt.Sprintf("%s,%s,%s,%d,%d,40000\n", at.Format(time.RFC3339), at.Add(time.Hour).Format(time.RFC3339), net, -200-r.IntN(100), 800)
 		at, sum = at.Add(24*time.Hour), sum.Add(net)
 	}
-	require.NoError(t, os.WriteFile("trades.csv", []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return sum.String()
 }
 
@@ -56,46 +54,6 @@ func oddsResult(t *testing.T, name string, days int) {
 	text, err := json.Marshal(result)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(name, text, 0o600))
-}
-
-func TestOdds(t *testing.T) {
-	r := newRig(t, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Balance: "100000", DailyLossFloor: "95000", GlobalLossFloor: "90000", ProfitTarget: "110000"}))
-	here, err := os.Getwd()
-	require.NoError(t, err)
-	t.Chdir(t.TempDir())
-	var all strings.Builder
-	show := func(args ...string) {
-		code, out, errs := r.run(append([]string{"odds"}, args...)...)
-		fmt.Fprintf(&all, "$ trading odds %s\n%s%s-> %d\n\n", strings.Join(args, " "), out, errs, code)
-	}
-	balance := tradesFile(t, 90)
-	csv := []string{"--csv", "trades.csv", "--opening", "100000", "--balance", balance}
-	rules := []string{"--daily-floor", "95000", "--global-floor", "90000", "--target", "110000", "--horizon", "60d"}
-	show(append(append(csv, rules...), "--end", "failed")...)
-	show(append(append(csv, "--account", "acc_1", "--horizon", "60d"), "--protection", "next-day", "--jump", "0.01", "--jumps-a-year", "4", "--size-curve")...)
-	show(append(csv, "--account", "acc_1", "--min-days", "5", "--best-day", "0.4", "--daily-floor-rule", "fixed", "--jump", "0")...)
-	show("--account", "acc_1") // its own trades: it has none
-	show("--csv", "trades.csv", "--target", "110000")
-	show(append([]string{"--csv", "trades.csv", "--opening", "100000", "--balance", "100000"}, rules...)...)
-	show(csv...)
-	few := tradesFile(t, 20)
-	show(append([]string{"--csv", "trades.csv", "--opening", "100000", "--balance", few}, rules...)...)
-	few = tradesFile(t, 3)
-	show(append([]string{"--csv", "trades.csv", "--opening", "100000", "--balance", few}, rules...)...)
-	require.NoError(t, os.WriteFile("trades.csv", []byte("opened,net\n"), 0o600))
-	show(append(csv, rules...)...)
-	t.Chdir(here)
-	golden(t, "odds.txt", all.String())
-	assert.Empty(t, r.sim.Ledger(), "nothing is traded")
-}
-
-// The account's own trades have no excursions, and the refusal names all that is missing.
-func TestOddsOfTheTradesOfAnAccount(t *testing.T) {
-	r := newRig(t, tradingsim.WithAccount(tradingsim.Account{ID: "acc_1", Balance: "100000"}))
-	r.sim.Trade("acc_1", "long", "0.1", "BTC")
-	r.done("close", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--yes")
-	assert.Empty(t, r.ends(cli.NotApplied, "1 of 1 trades have no MAE (the worst profit while open); 1 of 1 trades have no MFE (the best profit while open)",
-		"odds", "--account", "acc_1"))
 }
 
 func TestOddsOfAResult(t *testing.T) {
@@ -136,16 +94,8 @@ func TestOddsOfAResult(t *testing.T) {
 
 	for want, args := range map[string][]string{
 		"is no result of a backtest":      {"--result", page},
-		"no such file":                    {"--result", "missing.json"},
 		"want a number of days":           {"--result", "result.json", "--horizon", "month"},
 		"want a size and a file":          {"--result", "result.json", "--size-curve", "--rerun", "half.json"},
-		"--rerun is for --size-curve":     {"--result", "result.json", "--rerun", "1=result.json"},
-		"--variant takes one --result":    {"--csv", "trades.csv", "--variant", "result.json"},
-		"--csv and --result exclude":      {"--result", "result.json", "--csv", "trades.csv"},
-		"--report takes one --result":     {"--csv", "trades.csv", "--report", "x.html"},
-		"--jumps-a-year is for --jump":    {"--result", "result.json", "--jumps-a-year", "2"},
-		"--from \"today\": want a time":   {"--csv", "result.json", "--from", "today"},
-		"whose chances?":                  {},
 		"Size.Payoff and Size.Fee belong": {"--result", "result.json", "--size-curve", "--payoff", "5"},
 	} {
 		code, _, errs := r.run(append([]string{"odds"}, args...)...)

@@ -66,20 +66,29 @@ func (r *rig) run(args ...string) (code int, out, errs string) {
 	if in == nil {
 		in = strings.NewReader(r.types)
 	}
-	app := &cli.App{
-		In: in, Out: &o, Err: &e, InTerminal: r.terminal, OutTerminal: r.terminal, Environ: r.env,
-	}
+	app := r.app(in, &o, &e)
+	code = app.Run(r.ctx, newRoot(app), args)
+	r.keyless(o.String() + e.String())
+	return code, o.String(), e.String()
+}
+
+func (r *rig) app(in io.Reader, out, errs io.Writer) *cli.App {
+	app := &cli.App{In: in, Out: out, Err: errs, InTerminal: r.terminal, OutTerminal: r.terminal, Environ: r.env}
 	if !r.network {
 		app.Options, app.Transport = []trading.Option{trading.WithTransport(r.sim.Transport())}, r.sim.Transport()
 	}
 	if r.watched != nil {
 		app.Options = []trading.Option{trading.WithTransport(r.watched)}
 	}
-	code = app.Run(r.ctx, newRoot(app), args)
+	return app
+}
+
+// keyless holds what was printed to show no key.
+func (r *rig) keyless(printed string) {
+	r.t.Helper()
 	for _, key := range []string{r.sim.LiveKey(), r.sim.SandboxKey()} {
-		require.NotContains(r.t, o.String()+e.String(), key, "%q prints a key", args)
+		require.NotContains(r.t, printed, key, "a key is printed")
 	}
-	return code, o.String(), e.String()
 }
 
 // done runs a command that ends with 0, and returns what it printed on standard output.

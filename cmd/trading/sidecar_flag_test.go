@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -95,26 +94,10 @@ func TestSidecarFlagAtThePort(t *testing.T) {
 	assert.Contains(t, s.done("status", "--sidecar", at), "takes entries", "the others go on")
 }
 
-// A key goes to the sidecar alone.
-func TestSidecarFlagMisuse(t *testing.T) {
+// What answers instead of a sidecar moves no terminal, and is asked once.
+func TestSidecarFlagAtSomebodyElse(t *testing.T) {
 	r := newRig(t)
 	r.env = append(r.env, "TRADING_LIVE_KEY=pk_live_local_0123456789")
-	socket := filepath.Join(t.TempDir(), "sidecar.sock")
-	flatten := "flatten --env live --account acc_1 --all-symbols --yes --sidecar " + socket
-	r.refuses("", []refusal{
-		{cli.Refused, "does it run?", "status --sidecar " + socket},
-		{cli.Refused, "does it run?", "pending ls --sidecar http://127.0.0.1:1"},
-		{cli.Refused, "does it run?", flatten},
-		{cli.Usage, "on this machine", "status --sidecar http://example.com"},
-		{cli.Usage, "on this machine", "status --sidecar https://127.0.0.1:1"},
-		{cli.Usage, "on this machine", "status --sidecar http://a@127.0.0.1:1"},
-		{cli.Usage, "on this machine", "status --sidecar http://127.0.0.1:1/v2"},
-		{cli.Usage, "--journal is not for --sidecar", "pending ls --sidecar " + socket + " --journal x"},
-		{cli.Usage, "--env is not for --sidecar", "status --sidecar " + socket + " --env live"},
-		{cli.Usage, "--dry-run is not for --sidecar", flatten + " --dry-run"},
-		{cli.Usage, "--base-url is not for --sidecar", flatten + " --base-url http://127.0.0.1:1/v1"},
-		{cli.Usage, "is for --env live", "flatten --all-symbols --yes --sidecar " + socket},
-	})
 	for _, answer := range []string{"", "<html>", `{"error":"x","message":"red [31m","reason":"no"}`} {
 		asked := 0
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

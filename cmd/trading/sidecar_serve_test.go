@@ -115,23 +115,3 @@ func TestSidecarServe(t *testing.T) {
 	assert.NotContains(t, s.errs.String(), "pk_live_simulated")
 	s.ends(cli.Refused, "does it run?", "sidecar", "status", "--state-dir", s.dir)
 }
-
-// What a sidecar needs is missing.
-func TestSidecarServeMisuse(t *testing.T) {
-	r := newRig(t)
-	dir := t.TempDir()
-	keys := filepath.Join(dir, "keys.txt")
-	require.NoError(t, os.WriteFile(keys, []byte(r.sim.LiveKey()), 0o600))
-	whole := "serve --state-dir " + dir + " --key-file " + keys
-	r.refuses("sidecar", []refusal{
-		{cli.Usage, "", "serve"},
-		{cli.Usage, "", "serve --state-dir " + dir},
-		{cli.Usage, "", "serve --state-dir " + filepath.Join(dir, "no") + " --key-file x"},
-		{cli.Usage, "", "flatten why --state-dir " + dir},
-		{cli.Usage, "must be", whole + " --max-position BTC"},
-		{cli.Usage, "must be", whole + " --max-position BTC=0"},
-		{cli.Usage, "must be", whole + " --max-position =1"},
-		{cli.Usage, "must be", whole + " --keys mine"},
-		{cli.Refused, "127.0.0.1", whole + " --listen 0.0.0.0:0"},
-	})
-}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,8 +29,7 @@ func (r *rig) busy() {
 }
 
 // pendingJournal is a journal with a write that nothing is known of.
-func (r *rig) pendingJournal(dir string) (path string, id trading.IntentID) {
-	path = filepath.Join(dir, "bot.journal")
+func (r *rig) pendingJournal(path string) (id trading.IntentID) {
 	log, err := journal.Open(path)
 	require.NoError(r.t, err)
 	client := tradingtest.Client(r.t, r.sim, trading.WithJournal(log), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
@@ -44,51 +42,7 @@ func (r *rig) pendingJournal(dir string) (path string, id trading.IntentID) {
 	require.Equal(r.t, trading.Unknown, write.Outcome)
 	_ = client.Close()
 	require.NoError(r.t, log.Close())
-	return path, write.Intent
-}
-
-// At three in the morning: what does the command say when much is wrong?
-func TestStatus(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.busy()
-		path, id := r.pendingJournal(t.TempDir())
-		r.sim.SetHealth("degraded", "stale")
-		r.sim.SetMark("ETH", "")
-		time.Sleep(3 * time.Minute)
-		all := r.done("status", "--env", "live", "--journal", path)
-		all = strings.ReplaceAll(all, string(id), "ID")
-		golden(t, "status.txt", all)
-
-		var s struct {
-			Pending  []pendingView
-			Findings []finding
-		}
-		require.NoError(t, json.Unmarshal([]byte(r.done("status", "--env", "live", "--journal", path, "-o", "json")), &s))
-		require.Len(t, s.Pending, 1)
-		assert.Equal(t, id, s.Pending[0].ID)
-		assert.True(t, s.Findings[0].Urgent)
-
-		r.terminal = true
-		assert.Contains(t, r.done("status", "--env", "live", "--journal", path), "\x1b[", "in colour")
-		r.env = append(r.env, "NO_COLOR=1")
-		assert.NotContains(t, r.done("status", "--env", "live", "--journal", path), "\x1b", "a tag moves nothing on a terminal")
-	})
-}
-
-// Half a picture is better than none.
-func TestStatusOfWhatCannotBeRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		for _, op := range []string{"GET /positions", "GET /accounts/{accountId}"} {
-			r.sim.Fault(op, tradingsim.Fail(500, "internal_error"), tradingsim.Fail(500, "internal_error"), tradingsim.Fail(500, "internal_error"), tradingsim.Fail(500, "internal_error"))
-		}
-		out := r.ends(cli.NotApplied, "2 reads failed", "status", "--env", "live", "--account", "acc_1")
-		assert.Contains(t, out, "!! acc_1: not known: positions")
-		assert.Contains(t, out, "acc_1  NOT KNOWN")
-		assert.NotContains(t, out, "flat")
-		assert.Contains(t, out, "service   safe")
-	})
+	return write.Intent
 }
 
 // Amounts are strings, whatever reads the output.
@@ -127,19 +81,6 @@ func walkNumbers(v any, member string, found func(string)) {
 	case float64:
 		found(member)
 	}
-}
-
-func TestLists(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.busy()
-		r.done("close", "--env", "live", "--account", "acc_1", "--symbol", "BTC", "--yes", "--client-order-id", "e")
-		var all strings.Builder
-		for _, name := range []string{"positions", "orders", "runs", "trades"} {
-			all.WriteString("$ trading " + name + " --env live\n" + r.done(name, "--env", "live") + "\n")
-		}
-		golden(t, "lists.txt", all.String())
-	})
 }
 
 // An assessment that is hours old is not called safe: placing refuses on it.

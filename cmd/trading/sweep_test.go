@@ -68,25 +68,6 @@ func TestSweep(t *testing.T) {
 	r.ends(cli.NotApplied, "does not build with the variants of func Bot() []backtest.Variant", "backtest", "./internal/bot", "--sweep", "--func", "Bot", "--days", "1")
 }
 
-func TestSweepRefuses(t *testing.T) {
-	r := newRig(t)
-	r.refuses("backtest ./bot", []refusal{
-		{cli.Usage, "--shard is for --sweep", "--shard 1/2"},
-		{cli.Usage, "--split is for --sweep", "--split 2026-03-01T00:02:00Z"},
-		{cli.Usage, "--shard and --out go together", "--sweep --shard 1/2"},
-		{cli.Usage, "--shard and --out go together", "--sweep --out x"},
-		{cli.Usage, "--run-timeout must be", "--sweep --run-timeout 0s"},
-		{cli.Usage, "--trades is for one run", "--sweep --trades x"},
-		{cli.Usage, "--report is for the whole of a sweep", "--sweep --shard 1/2 --out x --report x"},
-		{cli.Usage, "--output is for the whole of a sweep", "--sweep --shard 1/2 --out x -o json"},
-		{cli.Usage, `--shard "3": want one of`, "--sweep --shard 3 --out x"},
-		{cli.Usage, `--shard "3/2": want one of`, "--sweep --shard 3/2 --out x"},
-		{cli.Usage, `--shard "0/2": want one of`, "--sweep --shard 0/2 --out x"},
-		{cli.Usage, "neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is set", "--sweep --shard auto/2 --out x"},
-		{cli.Usage, `--split "noon"`, "--sweep --split noon"},
-	})
-}
-
 func TestShardOfATask(t *testing.T) {
 	for _, c := range []struct {
 		env   map[string]string

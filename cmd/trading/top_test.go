@@ -241,10 +241,3 @@ func (w writerFunc) Write(p []byte) (int, error) {
 	w(p)
 	return len(p), nil
 }
-
-func TestTopNeedsATerminal(t *testing.T) {
-	r := newRig(t)
-	r.ends(cli.Usage, "needs a terminal", "top")
-	r.terminal = true
-	r.ends(cli.Usage, "--interval", "top", "--interval", "10ms")
-}

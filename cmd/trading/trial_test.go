@@ -217,23 +217,4 @@ func TestTrialWithoutABot(t *testing.T) {
 	require.Len(t, suites.Suites, 1)
 	assert.Equal(t, len(trial.Judgements()), suites.Suites[0].Tests)
 	assert.Equal(t, suites.Suites[0].Tests, suites.Suites[0].Skipped)
-
-	for _, row := range []struct {
-		says string
-		args []string
-	}{
-		{"missing: COMMAND", []string{"trial", "--manifest", file}},
-		{"init proposes one", []string{"trial", "--manifest", file + "x", "--", "true"}},
-		{"it must be one of quiet, lost reply", []string{"trial", "--manifest", file, "--only", "x", "--", "true"}},
-		{"it must be two numbers", []string{"trial", "--manifest", file, "--counts", "x", "--", "true"}},
-		{"--seeds must be from 1", []string{"trial", "--manifest", file, "--seeds", "0", "--", "true"}},
-		{"missing: COMMAND", []string{"trial", "init"}},
-		{"no such file", []string{"trial", "judge", file + "x", "--manifest", file}},
-		{"line 1 of the log", []string{"trial", "judge", file, "--manifest", file}},
-	} {
-		r.ends(2, row.says, row.args...)
-	}
-	log := filepath.Join(dir, "sim.log")
-	require.NoError(t, os.WriteFile(log, nil, 0o600))
-	r.ends(3, "nothing was exercised", "trial", "judge", log, "--manifest", file)
 }
