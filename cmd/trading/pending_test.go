@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,20 +12,11 @@ import (
 
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/sidecar"
-	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// Who finds out nothing about a write reads whether entries go on in its market.
+// Who finds out nothing about a write reads whether entries go on in its market. (The transcript of this name
+// has the command without a sidecar.)
 func TestFound24_AMarketThatIsOpenAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
-		r.ends(cli.Unknown, "", place()...)
-		var pending []struct{ ID string }
-		require.NoError(t, json.Unmarshal([]byte(r.done("pending", "ls", "-o", "json")), &pending))
-		require.Len(t, pending, 1)
-		r.ends(cli.Unknown, "still not known; entries in its market refused", "pending", "resolve", pending[0].ID)
-	})
 	for _, open := range []bool{false, true} {
 		var out bytes.Buffer
 		app := &cli.App{Out: &out}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/contract"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/record"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -21,24 +22,25 @@ import (
 
 // verbs are what a transcript says of its world, behind "% ".
 var verbs = map[string]func(s *script, rest string){
-	"real":     func(*script, string) {}, // "real time": without a clock of its own
-	"replace":  (*script).replace,
-	"bot":      (*script).bot,
-	"wait":     func(s *script, rest string) { time.Sleep(duration(s.t, rest)) },
-	"terminal": func(s *script, _ string) { s.terminal = true },
-	"script":   func(s *script, _ string) { s.terminal = false },
-	"types":    (*script).writes,
-	"env":      func(s *script, rest string) { s.env = append(s.env, rest) },
-	"unset":    func(s *script, rest string) { s.unset(strings.Fields(rest)...) },
-	"file":     (*script).file,
-	"folder":   func(s *script, rest string) { require.NoError(s.t, os.MkdirAll(rest, 0o700)) },
-	"mode":     (*script).mode,
-	"holds":    (*script).holds,
-	"spoil":    (*script).spoil,
-	"keep":     func(s *script, rest string) { s.keeps = rest },
-	"thinks":   func(s *script, rest string) { s.thinks = duration(s.t, rest) },
-	"audit":    (*script).audit,
-	"trade":    func(s *script, rest string) { f := fields(s.t, rest, 4); s.sim.Trade(f[0], f[1], f[2], f[3]) },
+	"real":        func(*script, string) {}, // "real time": without a clock of its own
+	"replace":     (*script).replace,
+	"bot":         (*script).bot,
+	"wait":        func(s *script, rest string) { time.Sleep(duration(s.t, rest)) },
+	"terminal":    func(s *script, _ string) { s.terminal = true },
+	"script":      func(s *script, _ string) { s.terminal = false },
+	"types":       (*script).writes,
+	"env":         func(s *script, rest string) { s.env = append(s.env, rest) },
+	"unset":       func(s *script, rest string) { s.unset(strings.Fields(rest)...) },
+	"file":        (*script).file,
+	"folder":      func(s *script, rest string) { require.NoError(s.t, os.MkdirAll(rest, 0o700)) },
+	"mode":        (*script).mode,
+	"description": (*script).description,
+	"holds":       (*script).holds,
+	"spoil":       (*script).spoil,
+	"keep":        func(s *script, rest string) { s.keeps = rest },
+	"thinks":      func(s *script, rest string) { s.thinks = duration(s.t, rest) },
+	"audit":       (*script).audit,
+	"trade":       func(s *script, rest string) { f := fields(s.t, rest, 4); s.sim.Trade(f[0], f[1], f[2], f[3]) },
 	"mark": func(s *script, rest string) {
 		f := strings.Fields(rest + " ")
 		s.sim.SetMark(f[0], strings.Join(f[1:], ""))
@@ -152,6 +154,15 @@ func (s *script) spoil(pattern string) {
 	require.NoError(s.t, err)
 	require.Len(s.t, files, 1)
 	require.NoError(s.t, os.WriteFile(files[0], []byte("?"), 0o600))
+}
+
+// description is `% description PATH OLD => NEW`: of the service, with NEW where OLD is first.
+func (s *script) description(rest string) {
+	path, change, _ := strings.Cut(rest, " ")
+	old, now, _ := strings.Cut(change, " => ")
+	served := strings.Replace(string(contract.Description()), old, now, 1)
+	require.NotEqual(s.t, string(contract.Description()), served)
+	require.NoError(s.t, os.WriteFile(path, []byte(served), 0o600))
 }
 
 // mode is `% mode 0640 PATH`.

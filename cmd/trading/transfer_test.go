@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/contrib/postgres"
 	"github.com/tradingapi/trading-go/contrib/postgres/postgrestest"
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // TestAJournalMoves: a person moves the journal of a bot from its file into the database, sees there
@@ -42,4 +44,16 @@ func TestAJournalMoves(t *testing.T) {
 	r.ends(cli.NotApplied, "exists", onLease("journal", "export", back)...)
 	r.env = r.env[1:]
 	r.ends(cli.Usage, "which service?", onLease("journal", "import", path, "--account", "acc_1")...)
+}
+
+// interrupted is the id of an order that was executed, and interrupted before its answer.
+func (r *rig) interrupted(symbol string) string {
+	r.t.Helper()
+	code, out, errs := r.cut("POST /orders", tradingsim.DropResponse(), place("--symbol", symbol, "-o", "json")...)
+	require.Equal(r.t, cli.Unknown, code, "%s%s", out, errs)
+	var written writeView
+	require.NoError(r.t, json.Unmarshal([]byte(out), &written))
+	id := string(written.Intent)
+	assert.Contains(r.t, errs, "trading pending resolve "+id)
+	return id
 }
