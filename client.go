@@ -371,6 +371,9 @@ func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
+	for _, id := range c.core.exclusive {
+		c.core.driver.Touch(bookOf(EnvLive, id))
+	}
 	found, err := c.core.driver.Recover(ctx)
 	if found == nil {
 		return nil, err

@@ -9,9 +9,13 @@ import (
 
 // A call as its result, the hooks and the log see it.
 
-// saw shows the client's books what a read of an account saw.
+// saw shows the client's books what a read of an account saw, which is a touch of it.
 func (c *call) saw(what any) {
-	sees(c.core.books, bookOf(c.env, c.account), &c.last.attempt, what)
+	of := bookOf(c.env, c.account)
+	sees(c.core.books, of, &c.last.attempt, what)
+	if c.account != "" && !c.endpoint.Write {
+		c.core.driver.Touch(of)
+	}
 	open, waiting := what.(*OpenOrders)
 	if !waiting || transport.Aged(c.last.attempt.Header) {
 		return

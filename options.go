@@ -303,7 +303,9 @@ type Recovery struct {
 	// WithoutBaseline sends the first entry on an account of [WithExclusiveAccounts] at once. It
 	// else waits until 5 seconds after the client's start, or after the last of its own writes, for
 	// a look at the account, unless its journal is new or has rested for 20 seconds, or it has less
-	// time. What is lost before the first baseline stays unknown.
+	// time. The first read of the account, or [Client.Recover] where the account is named, begins with that
+	// look in the background, unless WithoutBackground is set. What is lost before the first baseline
+	// stays unknown.
 	WithoutBaseline bool
 }
 

@@ -100,7 +100,7 @@ func (w *world) restart() {
 		by.Still = w.still
 		by.Since = func(at time.Time) (time.Duration, bool) { return at.Sub(ended), !ended.IsZero() }
 	}
-	w.pass(30_000)
+	w.pass([]int{1000, 30_000}[w.dice.IntN(2)])
 	w.begin(by)
 	for w.dice.IntN(3) == 0 { // it reads before it goes on
 		w.read(w.dice.IntN(3))
@@ -125,7 +125,43 @@ func (w *world) restart() {
 		w.found["left"]++
 	}
 	w.Restore(all...)
-	w.compare(left, before)
+	if w.dice.IntN(3) == 0 {
+		w.lookAhead()
+	} else {
+		w.compare(left, before)
+	}
+}
+
+// lookAhead has a program that has begun touch its account, read it as far as its first entry needs that,
+// and enter. It may read more, get out, or lose its patience meanwhile, and what waits may trade.
+func (w *world) lookAhead() {
+	moves := w.moves
+	w.moves = 2
+	defer func() { w.moves, w.losing = moves, false }()
+	w.read(w.dice.IntN(4))
+	for !w.Looked(mine) && w.dice.IntN(20) > 0 {
+		switch left, orders := w.FirstLook(mine, "", time.Now()); {
+		case left > 0:
+			part := time.Duration(w.dice.Int64N(int64(left))) + 1
+			time.Sleep(part)
+			switch w.dice.IntN(8) {
+			case 0:
+				w.write(aClose)
+			case 1, 2:
+				w.read(w.dice.IntN(3))
+			case 3:
+				w.byItself()
+			}
+			time.Sleep(left - part)
+		case orders:
+			w.read(2)
+		default:
+			w.look()
+			w.found["looked ahead"]++
+		}
+	}
+	w.losing = true
+	w.write(anOrder)
 }
 
 // compare judges what was left by the books of the run before and by those of this one.

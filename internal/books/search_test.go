@@ -152,6 +152,7 @@ func TestABaselineIsOfOneMoment(t *testing.T) {
 		t.Run(fmt.Sprint(row.reads), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(0)
+				time.Sleep(time.Minute)
 				w.lags, w.moves = [3]int{}, 1<<30
 				w.now.pos = 20
 				w.keep()
@@ -176,7 +177,12 @@ func TestABaselineIsOfOneMoment(t *testing.T) {
 // play lets the program trade.
 func (w *world) play() {
 	pace := []int{400, 2000, 6000, 12_000}[w.dice.IntN(4)]
-	w.look()
+	if w.dice.IntN(2) == 0 {
+		w.lookAhead()
+	} else {
+		time.Sleep(time.Minute)
+		w.look()
+	}
 	for range 120 {
 		w.pass(pace)
 		if w.judge(); w.wrong {
@@ -222,6 +228,7 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 		t.Run(lag.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(0)
+				time.Sleep(time.Minute)
 				w.lags, w.moves = [3]int{}, 1<<30
 				w.LagBehind(lag)
 				w.look()

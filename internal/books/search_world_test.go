@@ -33,6 +33,7 @@ type world struct {
 
 	kills  int    // how seldom it is killed
 	deep   int    // so many writes are on their way
+	losing bool   // all its answers are lost
 	broken bool   // the disk takes nothing
 	blind  bool   // nor does it give what it has
 	gap    bool   // an exit is in no journal
@@ -110,7 +111,6 @@ func newWorld(seed uint64) *world {
 		w.now.pos = w.dice.IntN(41) - 20
 	}
 	w.keep()
-	time.Sleep(time.Minute)
 	return w
 }
 
@@ -199,6 +199,9 @@ func (w *world) handOver() {
 	w.begin(by)
 	if w.found["handed over"]++; by.Handed[mine.ID] != nil {
 		w.found["handed over with a baseline"]++
+	}
+	if w.dice.IntN(3) == 0 {
+		w.lookAhead()
 	}
 }
 
@@ -315,7 +318,7 @@ func (w *world) write(kind int) {
 		w.write(anOrder + w.dice.IntN(2))
 	}
 	defer func() { w.deep-- }()
-	isLost := kind != aLimit && w.dice.IntN(4) == 0
+	isLost := kind != aLimit && (w.losing || w.dice.IntN(4) == 0)
 	ran := !isLost || w.dice.IntN(2) == 0
 	did := &Did{Own: accounting.Own{Act: *b.Asked, Began: sent}}
 	did.Own.Ran = true

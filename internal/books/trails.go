@@ -69,9 +69,9 @@ func (b *Books) FirstLook(id Account, symbol string, now time.Time) (wait time.D
 	a := b.account(id)
 	t := &a.trails
 	switch {
-	case !a.trailed, a.entered, !a.posAt.IsZero() && !a.rowsAt.IsZero() && !a.ordersAt.IsZero() && !t.lists.After(a.shown()):
+	case a.looked():
 		return 0, false
-	case t.trail(symbol).handed && t.trail(symbol).sure():
+	case t.of[symbol] != nil && t.of[symbol].handed && t.of[symbol].sure():
 		return 0, false
 	case a.inFlight > 0:
 		return a.lag, false
@@ -88,6 +88,19 @@ func (b *Books) FirstLook(id Account, symbol string, now time.Time) (wait time.D
 	default:
 		return max(0, t.lists.Add(a.lag).Sub(now)), false
 	}
+}
+
+// Looked reports whether no entry waits for a look at an account: nobody declares it, it was
+// read, or an entry went out before.
+func (b *Books) Looked(id Account) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.account(id).looked()
+}
+
+func (a *account) looked() bool {
+	read := !a.posAt.IsZero() && !a.rowsAt.IsZero() && !a.ordersAt.IsZero()
+	return !a.trailed || a.entered || read && !a.trails.lists.After(a.shown())
 }
 
 // Still are the live accounts in which nothing of the program's rests or runs, nor anything

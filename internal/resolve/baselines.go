@@ -17,6 +17,8 @@ type baselines struct {
 	under map[books.Account]chan struct{} // closed when the look is over
 	began []time.Time                     // those of the last minute, the oldest first
 	dated bool                            // one write has had the chance to learn the service's time
+
+	touched map[books.Account]bool // a look begins there in the background
 }
 
 // join returns when a look at an account is over: the one under way, or another, which start
@@ -41,6 +43,23 @@ func (b *baselines) join(account books.Account, most int, start func(over func()
 	}
 	b.under[account], b.began = over, append(b.began, now)
 	return over
+}
+
+// touch starts what one touch of an account begins, unless it is under way.
+func (b *baselines) touch(account books.Account, start func(over func()) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.touched[account] {
+		return
+	}
+	if b.touched == nil {
+		b.touched = make(map[books.Account]bool)
+	}
+	b.touched[account] = start(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.touched, account)
+	})
 }
 
 func (b *baselines) ended(account books.Account, over chan struct{}) {
@@ -80,17 +99,64 @@ func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
 		left, orders := d.Books.FirstLook(w.Intent.account(), w.Places[0].Symbol, now)
 		if orders && !asked {
 			asked = true
-			wait(ctx, d.share(w, ListOrders, d.cfg.Baselines))
+			wait(ctx, d.share(w.Intent.account(), ListOrders, d.cfg.Baselines))
 			continue
 		}
 		if left == 0 || now.Add(left+lookPatience).After(end) {
 			return nil
 		}
-		select {
-		case <-time.After(left):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := pause(ctx, left); err != nil {
+			return err
 		}
+	}
+}
+
+// Touch begins in the background with the look that the first entry on a declared account would
+// wait for. What fails of it is left to that entry, or to the next touch. The journal is not asked
+// whether others trade there, since a write may wait for that too: then the look is in vain.
+func (d *Driver) Touch(account books.Account) {
+	if !d.cfg.Background || d.cfg.WithoutBaseline || !d.cfg.IsExclusive(account.ID) || d.Books.Others(account) != "" || d.Books.Looked(account) {
+		return
+	}
+	d.baselines.touch(account, func(over func()) bool {
+		return d.cfg.Life.Go(func() {
+			defer over()
+			d.lookAhead(account)
+		})
+	})
+}
+
+// lookAhead reads what waits, where an earlier run may have left that, and everything a lag later. A
+// program that reads its account itself has a second for each, and it is not read twice. Half
+// of the looks of a minute are left to entries.
+func (d *Driver) lookAhead(account books.Account) {
+	ctx, most := d.cfg.Life.closing, max(d.cfg.Baselines/2, 1)
+	for asked := false; ; {
+		left, _ := d.Books.FirstLook(account, "", time.Now())
+		if d.Books.Looked(account) || pause(ctx, left+lookPatience) != nil || d.Books.Looked(account) {
+			return
+		}
+		left, orders := d.Books.FirstLook(account, "", time.Now())
+		switch {
+		case left > 0: // since an own write
+		case orders && !asked:
+			asked = true
+			wait(ctx, d.share(account, ListOrders, most))
+		case orders:
+			return
+		default:
+			wait(ctx, d.share(account, AllLists, most))
+			return
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -110,22 +176,22 @@ func (d *Driver) readBaseline(ctx context.Context, w *Write) {
 	if most == 0 {
 		return
 	}
-	if over := d.share(w, of, most); w.Intent.Entry {
+	if over := d.share(w.Intent.account(), of, most); w.Intent.Entry {
 		wait(ctx, over)
 	}
 }
 
-// share joins a read of all who want one of a write's account, and returns when that is over;
-// nil without one.
-func (d *Driver) share(w *Write, of List, most int) <-chan struct{} {
-	return d.baselines.join(w.Intent.account(), most, func(over func()) bool {
+// share joins a read of all who want one of an account, and returns when that is over; nil
+// without one.
+func (d *Driver) share(account books.Account, of List, most int) <-chan struct{} {
+	return d.baselines.join(account, most, func(over func()) bool {
 		return d.cfg.Life.Go(func() {
 			defer over()
 			ctx, cancel := context.WithTimeout(d.cfg.Life.closing, lookPatience)
 			defer cancel()
 			// The books have what it shows, as of each read of the program's (call.saw). Without it the
 			// entry goes all the same, and is harder to find out about.
-			_, _ = d.cfg.Host.Read(ctx, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: of, Awaited: true})
+			_, _ = d.cfg.Host.Read(ctx, Reading{Environment: account.Environment, Account: account.ID, Of: of, Awaited: true})
 		})
 	})
 }
