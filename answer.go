@@ -196,7 +196,7 @@ func (h *heard) said() ledger.Answer {
 
 // answer is the same for the driver. result is what a success was decoded into.
 func (h *heard) answer(said ledger.Answer, result wire.Value) resolve.Answer {
-	a := resolve.Answer{Answer: said, Key: string(h.attempt.key), Body: h.attempt.Body, Received: h.attempt.Received, Err: h.err, Heard: h}
+	a := resolve.Answer{Answer: said, Key: h.attempt.key, Body: h.attempt.Body, Received: h.attempt.Received, Err: h.err, Heard: h}
 	if h.refusal != nil {
 		a.Refusal = h.refusal
 	}

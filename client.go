@@ -91,8 +91,8 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		Host: host{c}, Journal: cfg.journal, BaseURL: c.lease.baseURL, Life: c.life, Baselines: cfg.rateLimits.baselines(),
 		Background: !cfg.recovery.WithoutBackground, WithoutProbe: cfg.defaults.withoutProbe, WithoutBaseline: cfg.recovery.WithoutBaseline,
 		Without:     func() ledger.Without { return c.relies.Of(true) },
-		Traits:      func(operation string) resolve.Traits { return traitsOf(spec.Find(Operation(operation))) },
-		IsExclusive: func(account string) bool { return c.isExclusive(AccountID(account)) },
+		Traits:      func(operation Operation) resolve.Traits { return traitsOf(spec.Find(operation)) },
+		IsExclusive: c.isExclusive,
 		Others:      c.notExclusive,
 		NewJournal:  log.newJournal, Unwritten: log.notJournaled,
 	})
@@ -158,15 +158,10 @@ func (c *Client) Close() error {
 	c.core.limits.Close()
 	c.core.life.Wait()
 	c.core.transport.Close()
-	left := c.core.driver.Leave()
-	if len(left) == 0 {
-		return nil
+	if left := c.core.driver.Leave(); len(left) > 0 {
+		return &PendingError{IDs: left}
 	}
-	e := &PendingError{IDs: make([]IntentID, len(left))}
-	for i, id := range left {
-		e.IDs[i] = IntentID(id)
-	}
-	return e
+	return nil
 }
 
 // Halt refuses entries from this process until [Client.Resume]; exits pass. Nothing new
@@ -337,11 +332,7 @@ func (c *Client) Pending(ctx context.Context) ([]PendingWrite, error) {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
-	open, err := c.core.driver.Pending(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return pendingOf(open), nil
+	return c.core.driver.Pending(ctx)
 }
 
 // Resolve waits for the outcome of the write that returned err. Where the client has
@@ -398,7 +389,7 @@ func (c *Client) Acknowledge(ctx context.Context, id IntentID, found Outcome, no
 	if found != Applied && found != NotApplied {
 		return fmt.Errorf("trading: Acknowledge: the outcome must be Applied or NotApplied, not %s", found)
 	}
-	return c.core.driver.Acknowledge(ctx, string(id), found, note)
+	return c.core.driver.Acknowledge(ctx, id, found, note)
 }
 
 // DeclareExclusive declares anew that nobody else trades an account of [WithExclusiveAccounts], after
@@ -408,7 +399,7 @@ func (c *Client) DeclareExclusive(ctx context.Context, account AccountID) error 
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return ctxErr
 	}
-	if err := c.core.driver.DeclareAnew(ctx, string(account)); err != nil {
+	if err := c.core.driver.DeclareAnew(ctx, account); err != nil {
 		return fmt.Errorf("trading: DeclareExclusive: %w", err)
 	}
 	return nil

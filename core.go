@@ -42,11 +42,11 @@ type core struct {
 
 // notExclusive reports that somebody else trades an account that is declared to be this
 // program's alone.
-func (c *core) notExclusive(account, sign string) {
-	c.log.warn("account is not exclusive", slog.String("account", account), slog.String("sign", sign))
+func (c *core) notExclusive(account AccountID, sign string) {
+	c.log.warn("account is not exclusive", slog.String("account", string(account)), slog.String("sign", sign))
 	for i := range c.hooks {
 		if hear := c.hooks[i].NotExclusive; hear != nil {
-			hear(AccountID(account), sign)
+			hear(account, sign)
 		}
 	}
 }
@@ -136,18 +136,14 @@ func (c *core) pendingOn(ctx context.Context, env Environment, id AccountID) ([]
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
-	open, err := c.driver.PendingOn(ctx, string(env), string(id))
-	if err != nil {
-		return nil, err
-	}
-	return pendingOf(open), nil
+	return c.driver.PendingOn(ctx, env, id)
 }
 
 func (c *core) resolveID(ctx context.Context, id IntentID) (*Resolution, error) {
 	if ctxErr := checkContext(ctx); ctxErr != nil {
 		return nil, ctxErr
 	}
-	found, known, err := c.driver.Resolve(ctx, string(id))
+	found, known, err := c.driver.Resolve(ctx, id)
 	if err != nil {
 		return nil, err
 	}

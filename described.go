@@ -27,7 +27,7 @@ func (c *call) saw(what any) {
 	for i := range open.Runs {
 		symbols = append(symbols, open.Runs[i].Symbol)
 	}
-	c.core.driver.SawWaiting(string(c.env), string(c.account), symbols, c.last.attempt.Sent)
+	c.core.driver.SawWaiting(c.env, c.account, symbols, c.last.attempt.Sent)
 }
 
 // facts are what the call knows before there is an answer.

@@ -3,6 +3,7 @@ package trading
 import (
 	"net/url"
 
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
@@ -117,7 +118,7 @@ const (
 
 // AccountID names one live account. One live key reaches every account that its
 // owner has, so each live call names its account.
-type AccountID string
+type AccountID = pending.AccountID
 
 // OrderID names a resting limit order.
 type OrderID string
@@ -127,7 +128,7 @@ type RunID string
 
 // IntentID names a write of this program until its outcome is known, in errors, in
 // [Client.Pending] and in the journal. The client generates it; the service never sees it.
-type IntentID string
+type IntentID = pending.IntentID
 
 // Priority orders the calls that wait for a rate limit. The highest is served first,
 // and within a priority whoever came first.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Error is a refusal: by the service, or by this client with the code that the
@@ -44,9 +45,9 @@ type Error struct {
 
 // Error says who refused what, and why.
 func (e *Error) Error() string {
-	text := printable(string(e.Code), mostMessage)
+	text := wire.Printable(string(e.Code), wire.MostMessage)
 	if e.Message != "" {
-		text += ": " + printable(e.Message, mostMessage)
+		text += ": " + wire.Printable(e.Message, wire.MostMessage)
 	}
 	if e.Local {
 		return text + " (refused before sending)"
@@ -105,11 +106,11 @@ type WriteError struct {
 func (e *WriteError) Error() string {
 	text := string(e.Operation)
 	if e.Symbol != "" {
-		text += " " + printable(e.Symbol, mostMessage)
+		text += " " + wire.Printable(e.Symbol, wire.MostMessage)
 	}
 	text += ": " + e.Outcome.String() + ": " + causeText(e.Err)
 	if e.Outcome == Unknown && e.Intent != "" { // a person needs both to find out about it
-		text += " (write " + string(e.Intent) + " on " + cmp.Or(printable(string(e.Account), mostMessage), "the paper account") + ")"
+		text += " (write " + string(e.Intent) + " on " + cmp.Or(wire.Printable(string(e.Account), wire.MostMessage), "the paper account") + ")"
 	}
 	return text
 }
@@ -144,7 +145,7 @@ type GuardError struct {
 func (e *GuardError) Error() string {
 	text := string(e.Kind)
 	if e.Reason != "" {
-		text += ": " + printable(e.Reason, mostMessage)
+		text += ": " + wire.Printable(e.Reason, wire.MostMessage)
 	}
 	if e.Err != nil {
 		text += ": " + causeText(e.Err)
@@ -172,7 +173,7 @@ type GatewayError struct {
 
 // Error says what came instead of an answer.
 func (e *GatewayError) Error() string {
-	return fmt.Sprintf("not an answer of the service: %s (status %d): %q", e.Reason, e.Meta.Status, cutText(e.Snippet, snippetSize))
+	return fmt.Sprintf("not an answer of the service: %s (status %d): %q", e.Reason, e.Meta.Status, wire.CutText(e.Snippet, snippetSize))
 }
 
 // RedirectError is a redirect. It is never followed, since the API key and the
@@ -187,7 +188,7 @@ type RedirectError struct {
 // Error names the address to use instead.
 func (e *RedirectError) Error() string {
 	return fmt.Sprintf("redirect to %q not followed (status %d): use the versioned root, which ends in /v1, as the base URL",
-		cutText(e.Location, mostMessage), e.Meta.Status)
+		wire.CutText(e.Location, wire.MostMessage), e.Meta.Status)
 }
 
 // DecodeError is a 2xx of the service that does not have the documented shape.
@@ -375,7 +376,7 @@ func (e *OptionError) Error() string {
 	if e.Err != nil {
 		return "trading: " + e.Option + ": " + causeText(e.Err)
 	}
-	return "trading: " + e.Option + ": " + printable(e.Reason, mostMessage)
+	return "trading: " + e.Option + ": " + wire.Printable(e.Reason, wire.MostMessage)
 }
 
 // Unwrap returns the refusal beneath.

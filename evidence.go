@@ -150,7 +150,7 @@ func levelAtPrice(price decimal.NullDecimal) Level {
 
 // bookOf names an account in the books.
 func bookOf(env Environment, id AccountID) books.Account {
-	return books.Account{Environment: string(env), ID: string(id)}
+	return books.Account{Environment: env, ID: id}
 }
 
 var paperBook = bookOf(EnvSandbox, "")
@@ -171,30 +171,10 @@ func traitsOf(e *spec.Endpoint) resolve.Traits {
 	}
 }
 
-// intentOf is a write as its program sees it.
-func intentOf(in *resolve.Intent, t resolve.Try) Intent {
-	return Intent{
-		ID: IntentID(in.ID), ClientOrderID: in.ClientOrderID, Try: t.Number, Key: Key(t.Key), Tag: in.Tag,
-		BaseURL: in.BaseURL, Process: in.Process,
-		Operation: Operation(in.Operation), Environment: Environment(in.Environment), Account: AccountID(in.Account), Symbol: in.Symbol,
-		Body: in.Body, Entry: in.Entry, Decided: in.Decided, SendTTL: in.SendTTL,
-	}
-}
-
-// pendingOf are writes whose outcome is not known, as the program sees them.
-func pendingOf(open []resolve.PendingWrite) []PendingWrite {
-	writes := make([]PendingWrite, len(open))
-	for i := range open {
-		w := &open[i]
-		writes[i] = PendingWrite{Intent: intentOf(&w.Intent, w.Try), Reason: w.Reason, Left: w.Left, Waiting: w.Waiting, MarketOpen: w.Open}
-	}
-	return writes
-}
-
 // resolutionOf is a resolution as the program sees it.
-func resolutionOf(r *resolve.Resolution) Resolution {
+func resolutionOf(r *resolve.Found) Resolution {
 	shown := Resolution{
-		Intent: intentOf(&r.Intent, r.Try), Outcome: r.Outcome, Evidence: r.Evidence,
+		Intent: r.Intent, Outcome: r.Outcome, Evidence: r.Evidence,
 		Contradicted: r.Contradicted,
 		Late:         r.Late, MaybeLate: r.MaybeLate, Superseded: r.Superseded, Overwritten: r.Overwritten,
 		Answer: r.Answer, Err: r.Err,

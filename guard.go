@@ -52,12 +52,12 @@ func guardAccount(lastSeen func(Environment, AccountID) AccountStatus) Guard {
 
 // guardPending refuses entries beside a write whose outcome is not known: the
 // caller's own retry would be a second order.
-func guardPending(doubtedIn func(context.Context, pending.Place) ([]string, error)) Guard {
+func guardPending(doubtedIn func(context.Context, pending.Place) ([]IntentID, error)) Guard {
 	return func(ctx context.Context, w Write) error {
 		if !w.Entry || w.allowPending {
 			return nil
 		}
-		at := pending.Place{Environment: string(w.Environment), Account: string(w.Account), Symbol: cmp.Or(w.Symbol, pending.AnyMarket)}
+		at := pending.Place{Environment: w.Environment, Account: w.Account, Symbol: cmp.Or(w.Symbol, pending.AnyMarket)}
 		ids, err := doubtedIn(ctx, at)
 		if err != nil {
 			return &GuardError{Kind: ErrJournal, Err: err}
@@ -65,11 +65,7 @@ func guardPending(doubtedIn func(context.Context, pending.Place) ([]string, erro
 		if len(ids) == 0 {
 			return nil
 		}
-		e := &PendingError{IDs: make([]IntentID, len(ids))}
-		for i, id := range ids {
-			e.IDs[i] = IntentID(id)
-		}
-		return &GuardError{Kind: ErrPendingWrite, Err: e}
+		return &GuardError{Kind: ErrPendingWrite, Err: &PendingError{IDs: ids}}
 	}
 }
 

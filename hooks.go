@@ -5,8 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"time"
-
-	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
 // Hooks are functions that the client calls, for metrics, traces and records. A member
@@ -224,7 +222,7 @@ func (l logger) newJournal() { l.warn("journal opened anew: nothing is known of 
 
 // notJournaled logs a record that the journal did not take: the next run finds out
 // about the write again.
-func (l logger) notJournaled(in *resolve.Intent, err error) {
-	l.warn("journal not written", slog.String("operation", in.Operation), slog.String("account", in.Account),
-		slog.String("intent", in.ID), slog.String("err", err.Error()))
+func (l logger) notJournaled(in *Intent, err error) {
+	l.warn("journal not written", slog.String("operation", string(in.Operation)), slog.String("account", string(in.Account)),
+		slog.String("intent", string(in.ID)), slog.String("err", err.Error()))
 }

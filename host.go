@@ -26,8 +26,8 @@ func (h host) Read(ctx context.Context, r resolve.Reading) (*resolve.Look, error
 		opts.retry = defaultCallOptions().retry
 	}
 	var t accountReader = &Sandbox{&MarketData{caller{h.c, opts}}}
-	account := &Account{id: AccountID(r.Account), caller: caller{h.c, opts}}
-	live, all := r.Environment == string(EnvLive), r.Of == resolve.AllLists
+	account := &Account{id: r.Account, caller: caller{h.c, opts}}
+	live, all := r.Environment == EnvLive, r.Of == resolve.AllLists
 	if live {
 		t = account
 	}
@@ -79,13 +79,13 @@ func (h host) Read(ctx context.Context, r resolve.Reading) (*resolve.Look, error
 // Prepare gets a request of the driver's its key and its place in recovery's share of the
 // rate limits.
 func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared, error) {
-	e := spec.Find(Operation(r.Operation))
+	e := spec.Find(r.Operation)
 	if e == nil {
 		return nil, errors.New("an operation that this version does not know")
 	}
 	call := caller{h.c, recoveryOptions()}.begin(ctx, e, nil)
 	call.once, call.alone, call.write = true, r.Alone, nil
-	call.account, call.body, call.opts.key.given = AccountID(r.Account), r.Body, Key(r.Key)
+	call.account, call.body, call.opts.key.given = r.Account, r.Body, r.Key
 	if !e.Fixed() {
 		call.aimAtAccount("")
 	}
@@ -133,13 +133,13 @@ func (g leasedGate) MayLeave() error {
 // LeaveBy implements [transport.Leaser].
 func (g leasedGate) LeaveBy() time.Time { return g.leaveBy() }
 
-func (h host) SetLevels(ctx context.Context, of *resolve.Intent, wanted resolve.Levels) error {
+func (h host) SetLevels(ctx context.Context, of *Intent, wanted resolve.Levels) error {
 	opts := defaultCallOptions()
 	opts.retry.Attempts, opts.resolveTimeout, opts.tag = 1, Some(time.Duration(0)), of.Tag
-	opts.restores = IntentID(of.ID)
+	opts.restores = of.ID
 	ctx, cancel := context.WithTimeout(ctx, defaultAttemptTimeout)
 	defer cancel()
-	account := &Account{id: AccountID(of.Account), caller: caller{h.c, opts}}
+	account := &Account{id: of.Account, caller: caller{h.c, opts}}
 	_, err := account.SetTPSL(ctx, of.Symbol, TPSL{TakeProfit: levelAtPrice(wanted.TakeProfitPrice), StopLoss: levelAtPrice(wanted.StopLossPrice)})
 	return err
 }
@@ -161,7 +161,7 @@ func (h host) Judge(err error) resolve.Judgment {
 	return j
 }
 
-func (h host) Keyless(env string) error { return h.c.keyless(Environment(env)) }
+func (h host) Keyless(env Environment) error { return h.c.keyless(env) }
 
 func (h host) EntriesHeld(exiting bool) (why string, again time.Duration) {
 	if reason, halted := h.c.halted(); halted && !exiting {
@@ -170,10 +170,10 @@ func (h host) EntriesHeld(exiting bool) (why string, again time.Duration) {
 	return h.c.gate.holdsProbe(h.c.life.Closing())
 }
 
-func (h host) Resolved(r resolve.Resolution) {
+func (h host) Resolved(r resolve.Found) {
 	if r.Contradicted {
-		h.c.log.warn("answers to a write contradict each other", slog.String("operation", r.Intent.Operation),
-			slog.String("account", r.Intent.Account), slog.String("symbol", r.Intent.Symbol), slog.String("intent", r.Intent.ID))
+		h.c.log.warn("answers to a write contradict each other", slog.String("operation", string(r.Intent.Operation)),
+			slog.String("account", string(r.Intent.Account)), slog.String("symbol", r.Intent.Symbol), slog.String("intent", string(r.Intent.ID)))
 	}
 	if len(h.c.hooks) > 0 {
 		h.c.hooks.resolved(context.Background(), resolutionOf(&r))

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // Key is an idempotency key: the service executes a live write at most once
@@ -17,7 +19,7 @@ import (
 //
 // Every live write gets one by itself. [WithIdempotencyKey] gives it one,
 // [WithClientOrderID] derives it from what was decided.
-type Key string
+type Key = pending.Key
 
 // NewKey returns a key that nobody has used.
 func NewKey() Key {

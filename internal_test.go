@@ -29,14 +29,11 @@ func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 
 // What the driver shows of a write is copied by hand into the records of the program: every field.
 func TestNoFieldIsLostOnItsWayOut(t *testing.T) {
-	var pending resolve.PendingWrite
-	var resolved resolve.Resolution
-	setAll(reflect.ValueOf(&pending).Elem())
+	var resolved resolve.Found
 	setAll(reflect.ValueOf(&resolved).Elem())
 	resolved.Looks[0].Shown = []Trade{{}}
 	resolved.Looks[0].Positions[resolved.Intent.Symbol] = accounting.Position{Size: decimal.New(1, 0), EntryPrice: decimal.New(1, 0)}
 	resolved.Looks[0].Finished.IDs = []string{"r"}
-	requireAll(t, "PendingWrite", reflect.ValueOf(pendingOf([]resolve.PendingWrite{pending})[0]))
 	requireAll(t, "Resolution", reflect.ValueOf(resolutionOf(&resolved)))
 	requireAll(t, "Look", reflect.ValueOf(resolutionOf(&resolved).Looks[0]))
 }

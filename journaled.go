@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -28,24 +29,16 @@ type JournaledWrite struct {
 }
 
 // JournaledFact is one thing that happened to a write.
-type JournaledFact struct {
-	// At is when, by this machine's clock.
-	At time.Time
-	// What says it in words.
-	What string
-}
+type JournaledFact = resolve.Event
 
 // DescribeHistory decodes what a journal keeps of a write, for people and tools. It
 // says what was written down, and decides nothing: [Client.Recover] does.
 func DescribeHistory(h journal.History) (*JournaledWrite, error) {
-	d, err := resolve.Describe(h, func(code string) string { return printable(code, mostMessage) })
+	d, err := resolve.Describe(h, func(code string) string { return wire.Printable(code, wire.MostMessage) })
 	if err != nil {
 		return nil, err
 	}
-	w := &JournaledWrite{Intent: intentOf(&d.Intent, d.Try), Pending: !h.Final}
-	for _, e := range d.Events {
-		w.Facts = append(w.Facts, JournaledFact(e))
-	}
+	w := &JournaledWrite{Intent: d.Intent, Pending: !h.Final, Facts: d.Events}
 	if end := d.End; end != nil {
 		w.Outcome, w.Evidence, w.ResolvedAt = end.Outcome, end.Evidence, end.At
 		w.Code, w.Answer, w.Note = Code(end.Code), Body(end.Answer), end.Note

@@ -40,7 +40,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	is.outcome = NotApplied
 	w := &resolve.Write{Intent: d.intent(r), Traits: traitsOf(r.endpoint)}
 	if w.Traits.Levels {
-		w.Setting = &resolve.Setting{Unnamed: unnamed, Restores: string(r.opts.restores)}
+		w.Setting = &resolve.Setting{Unnamed: unnamed, Restores: r.opts.restores}
 	}
 	terms, try := d.terms(r), 1
 	source := &r.opts.key
@@ -62,16 +62,16 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	switch {
 	case r.env != EnvLive:
 	case source.given != "":
-		w.SetKey(resolve.Try{Key: string(source.given), Number: try})
+		w.SetKey(resolve.Try{Key: source.given, Number: try})
 		terms.Source = ledger.Given
 	case source.id != "":
-		w.SetKey(resolve.Try{Key: string(derived(name, try)), Number: try})
+		w.SetKey(resolve.Try{Key: derived(name, try), Number: try})
 		terms.Source = ledger.Derived
 		if since := source.since; !since.IsZero() && !terms.FirstUseKnown {
 			w.NotBefore, terms.NotBefore = &since, true
 		}
 	default:
-		w.SetKey(resolve.Try{Key: string(NewKey()), Number: try})
+		w.SetKey(resolve.Try{Key: NewKey(), Number: try})
 	}
 	w.Ledger = ledger.New(terms)
 	if order != nil {
@@ -87,7 +87,7 @@ func (d *decisions) takeName(ctx context.Context, r *request, w *resolve.Write, 
 	is.since = d.driver.Requests()
 	earlier, last, err := d.driver.Take(ctx, w)
 	if earlier != nil {
-		if is.earlier = earlier; !earlier.Intent.SameOrder(&w.Intent) {
+		if is.earlier = earlier; !earlier.SameOrder(w) {
 			is.earlier, is.err = nil, refuse(EnvLive, CodeIdempotencyKeyReused, "the %[1]s is in use by write %[2]s, which is another request: the decision was made before, so wait for that write, and do not take a new %[1]s for it", r.opts.key.what(), earlier.Intent.ID)
 		}
 		return 0
@@ -104,7 +104,7 @@ func (d *decisions) takeName(ctx context.Context, r *request, w *resolve.Write, 
 		return 1
 	}
 	terms.FirstUseKnown = terms.FirstUseKnown && last.FirstUseKnown
-	return d.goOnBehind(r, last, w.Intent.Digest(), is)
+	return d.goOnBehind(r, last, w.Digest(), is)
 }
 
 // firstUseKnown reports whether the journal has every use of the client order id. Without a lease who
@@ -124,7 +124,7 @@ func (d *decisions) firstUseKnown(of *keySource) bool {
 // goOnBehind takes the answer of the write that had the name before, or returns the try that
 // follows it.
 func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, is *decision) (try int) {
-	given, a := r.opts.key.given != "", attempt{key: Key(last.Key), stored: true}
+	given, a := r.opts.key.given != "", attempt{key: last.Key, stored: true}
 	a.Received = last.At
 	switch spent := last.Spent(d.relies.Now().Without); {
 	case !bytes.Equal(last.Digest, digest):
@@ -153,18 +153,18 @@ func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, i
 
 // intent is the write as it is before its first byte. It is named by its client, whose name is its own, and a
 // number.
-func (d *decisions) intent(r *request) resolve.Intent {
+func (d *decisions) intent(r *request) Intent {
 	var room [64]byte
 	id := append(append(room[:0], d.process...), '-')
-	return resolve.Intent{
-		ID:            string(strconv.AppendUint(id, d.intents.Add(1), 10)),
+	return Intent{
+		ID:            IntentID(strconv.AppendUint(id, d.intents.Add(1), 10)),
 		ClientOrderID: r.opts.key.id,
 		Tag:           r.opts.tag,
 		BaseURL:       d.lease.baseURL,
 		Process:       d.process,
-		Operation:     string(r.endpoint.Name),
-		Environment:   string(r.env),
-		Account:       string(r.account),
+		Operation:     r.endpoint.Name,
+		Environment:   r.env,
+		Account:       r.account,
 		Symbol:        r.symbol,
 		Body:          r.body,
 		Entry:         r.entry,

@@ -160,7 +160,7 @@ func (w *writing) nextKey() {
 	if w.of.Ledger.Source == ledger.Derived {
 		key = derived(w.of.Name, w.of.Try().Number+1)
 	}
-	w.driver.ChangeKey(w.of, string(key))
+	w.driver.ChangeKey(w.of, key)
 }
 
 // key is that of the next send, or the last.
@@ -168,7 +168,7 @@ func (w *writing) key() Key {
 	if w.of == nil {
 		return ""
 	}
-	return Key(w.of.Try().Key)
+	return w.of.Try().Key
 }
 
 // MayLeave is the gate of a write: it refuses what was decided too long ago, since its
@@ -206,7 +206,7 @@ func (w *writing) intentID() IntentID {
 	if w.of == nil || !w.of.Tracked() {
 		return ""
 	}
-	return IntentID(w.of.Intent.ID)
+	return w.of.Intent.ID
 }
 
 // failed is the error of a write, with its outcome.

@@ -14,6 +14,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/servicetime"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // Books are the books of the accounts of one service. They are safe for concurrent use.
@@ -53,10 +54,10 @@ type Earlier struct {
 	Since func(at time.Time) (d time.Duration, known bool)
 	Wall  time.Time
 	// Still are the live accounts in which they left nothing that rests or runs.
-	Still []string
+	Still []pending.AccountID
 	// Handed is what the last of them has handed over of its accounts, after which nothing was
 	// written to these.
-	Handed map[string]*Handed
+	Handed map[pending.AccountID]*Handed
 }
 
 // shows reports whether a read begun then shows all that earlier runs wrote to an account.
@@ -88,7 +89,10 @@ func (b *Books) LagBehind(lag time.Duration) {
 }
 
 // Account names an account. The paper account has no id.
-type Account struct{ Environment, ID string }
+type Account struct {
+	Environment spec.Environment
+	ID          pending.AccountID
+}
 
 func (a Account) live() bool { return a.ID != "" }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // What a journal says of a write is enough for the next run: the same evidence as of
@@ -115,9 +116,9 @@ func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
 		want  accounting.Reason
 	}{
 		"nothing is known of it":                 {by: Earlier{}, want: accounting.NoBaseline},
-		"another account was left still":         {by: Earlier{Still: []string{"acc_2"}}, want: accounting.NoBaseline},
+		"another account was left still":         {by: Earlier{Still: []pending.AccountID{"acc_2"}}, want: accounting.NoBaseline},
 		"it was read a lag before":               {by: Earlier{}, seen: true, want: accounting.NoBaseline},
-		"the journal says that there is none":    {by: Earlier{Still: []string{mine.ID}}, trust: true, want: accounting.ReplayFits},
+		"the journal says that there is none":    {by: Earlier{Still: []pending.AccountID{mine.ID}}, trust: true, want: accounting.ReplayFits},
 		"no earlier run wrote to a live account": {by: Earlier{None: true}, trust: true, want: accounting.ReplayFits},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,23 +156,23 @@ func TestWhatARunLeavesStill(t *testing.T) {
 	for name, row := range map[string]struct {
 		by   Earlier
 		do   func(b *book)
-		want []string
+		want []pending.AccountID
 	}{
-		"nothing was done":                 {Earlier{Still: []string{"acc_1", "acc_2"}}, func(*book) {}, []string{"acc_1", "acc_2"}},
-		"orders that do not wait":          {Earlier{None: true}, func(b *book) { b.run(opened(1)) }, []string{"acc_1"}},
+		"nothing was done":                 {Earlier{Still: []pending.AccountID{"acc_1", "acc_2"}}, func(*book) {}, []pending.AccountID{"acc_1", "acc_2"}},
+		"orders that do not wait":          {Earlier{None: true}, func(b *book) { b.run(opened(1)) }, []pending.AccountID{"acc_1"}},
 		"what waits was not read":          {Earlier{}, func(b *book) { b.run(opened(1)) }, nil},
 		"it was read too soon":             {Earlier{}, func(b *book) { b.SawOrders(mine, atOnce(b.now), nil, nil) }, nil},
-		"nothing waits, as was read":       {Earlier{}, func(b *book) { b.pass(ledger.Lag); b.SawOrders(mine, atOnce(b.now), nil, nil) }, []string{"acc_1"}},
+		"nothing waits, as was read":       {Earlier{}, func(b *book) { b.pass(ledger.Lag); b.SawOrders(mine, atOnce(b.now), nil, nil) }, []pending.AccountID{"acc_1"}},
 		"an order waits, as was read":      {Earlier{}, func(b *book) { b.read(nil) }, nil},
 		"an own order waits":               {Earlier{None: true}, func(b *book) { b.sends(b.limit("BTC"), resting("ord_1")) }, nil},
 		"an own order is under way":        {Earlier{None: true}, func(b *book) { b.enter(b.limit("BTC")) }, nil},
-		"an own order was refused locally": {Earlier{None: true}, func(b *book) { b.sends(b.limit("BTC"), nil) }, []string{"acc_1"}},
+		"an own order was refused locally": {Earlier{None: true}, func(b *book) { b.sends(b.limit("BTC"), nil) }, []pending.AccountID{"acc_1"}},
 		"an own order waits no more": {Earlier{None: true}, func(b *book) {
 			b.sends(b.limit("BTC"), resting("ord_1"))
 			b.pass(ledger.Lag)
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
-		}, []string{"acc_1"}},
-		"a write is left": {Earlier{Still: []string{"acc_1"}}, func(b *book) { b.Restore(Left{b.order("BTC"), Note{}}) }, nil},
+		}, []pending.AccountID{"acc_1"}},
+		"a write is left": {Earlier{Still: []pending.AccountID{"acc_1"}}, func(b *book) { b.Restore(Left{b.order("BTC"), Note{}}) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := restartedBook(t, row.by)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // Saved is what a journal has of a symbol's trail with a write.
@@ -54,10 +55,10 @@ type Handed struct {
 
 // HandOver is what the run hands over, by the ids of declared accounts. One that has a write
 // under way, or one in doubt, is not among them.
-func (b *Books) HandOver() map[string]*Handed {
+func (b *Books) HandOver() map[pending.AccountID]*Handed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := make(map[string]*Handed)
+	all := make(map[pending.AccountID]*Handed)
 	for id, h := range b.earlier.Handed {
 		if b.of[Account{Environment: "live", ID: id}] == nil { // nothing was done to it since
 			all[id] = h

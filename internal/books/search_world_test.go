@@ -27,9 +27,9 @@ type world struct {
 	ends  int            // how seldom it hands over
 	next  int
 	doubt []*lost
-	left  []*lost   // settled, and nobody finds out
-	wrote time.Time // when a write last ended
-	still []string  // as the journal had it then
+	left  []*lost             // settled, and nobody finds out
+	wrote time.Time           // when a write last ended
+	still []pending.AccountID // as the journal had it then
 
 	kills  int    // how seldom it is killed
 	deep   int    // so many writes are on their way

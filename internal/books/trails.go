@@ -10,15 +10,18 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // declaration says of which live accounts a client declares that nobody else trades them.
-type declaration struct{ is func(account string) bool }
+type declaration struct {
+	is func(account pending.AccountID) bool
+}
 
 // Declare has the books keep trails of the accounts that a client declares, until done is
 // called; those that they have begun they go on with. What any client of the journal does
 // there is in them.
-func (b *Books) Declare(is func(account string) bool) (done func()) {
+func (b *Books) Declare(is func(account pending.AccountID) bool) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := &declaration{is}
@@ -105,7 +108,7 @@ func (a *account) looked() bool {
 
 // Still are the live accounts in which nothing of the program's rests or runs, nor anything
 // that earlier runs left.
-func (b *Books) Still() (ids []string) {
+func (b *Books) Still() (ids []pending.AccountID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range b.earlier.Still {

@@ -29,7 +29,7 @@ func TestEdge47_NoOneLookOnAnAccountThatHasEnded(t *testing.T) {
 	}
 }
 
-func declared(account string) bool { return account == mine.ID }
+func declared(account pending.AccountID) bool { return account == mine.ID }
 
 // TestTrailsAreOfDeclaredAccounts: on any other, no closed trade is taken in but those of a
 // baseline, and no write.

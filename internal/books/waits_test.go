@@ -11,6 +11,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
@@ -144,7 +145,7 @@ func TestFirstLookAfterAnEarlierRun(t *testing.T) {
 			b := restartedBook(t, Earlier{
 				Wall:  origin.Add(-row.wall),
 				Since: func(at time.Time) (time.Duration, bool) { return row.passed + at.Sub(origin), known },
-				Still: []string{mine.ID},
+				Still: []pending.AccountID{mine.ID},
 			})
 			assert.Equal(t, row.wait, b.firstLook())
 			known = true

@@ -96,10 +96,10 @@ func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
 	}
 	for asked := false; ; {
 		now := time.Now()
-		left, orders := d.Books.FirstLook(w.Intent.account(), w.Places[0].Symbol, now)
+		left, orders := d.Books.FirstLook(w.account(), w.Places[0].Symbol, now)
 		if orders && !asked {
 			asked = true
-			wait(ctx, d.share(w.Intent.account(), ListOrders, d.cfg.Baselines))
+			wait(ctx, d.share(w.account(), ListOrders, d.cfg.Baselines))
 			continue
 		}
 		if left == 0 || now.Add(left+lookPatience).After(end) {
@@ -176,7 +176,7 @@ func (d *Driver) readBaseline(ctx context.Context, w *Write) {
 	if most == 0 {
 		return
 	}
-	if over := d.share(w.Intent.account(), of, most); w.Intent.Entry {
+	if over := d.share(w.account(), of, most); w.Intent.Entry {
 		wait(ctx, over)
 	}
 }
@@ -223,7 +223,7 @@ func (d *Driver) wantedRead(w *Write) (of List, most int) {
 	}
 	list, all, declared := false, false, d.Exclusive(w.Intent.Account)
 	if declared {
-		list, all = d.Books.WantsList(w.Intent.account())
+		list, all = d.Books.WantsList(w.account())
 	}
 	switch {
 	case list && all, (d.Durable() || declared && !d.cfg.WithoutBaseline) && (d.Books.WantsRead(&w.booked, time.Now()) || d.wantsDate()):

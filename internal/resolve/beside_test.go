@@ -11,6 +11,8 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // One of two Pro orders is acknowledged while the other is judged. The run that shows is
@@ -20,12 +22,12 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 	meanwhile := func() {}
 	d := New(Config{
 		Host: &service{}, BaseURL: "here", Life: NewLife(),
-		Traits:      func(string) Traits { return pro },
-		IsExclusive: func(string) bool { meanwhile(); return true },
+		Traits:      func(spec.Operation) Traits { return pro },
+		IsExclusive: func(pending.AccountID) bool { meanwhile(); return true },
 	})
 	begin := func(symbol string) *Write {
 		w := &Write{Traits: pro, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
-		w.Intent = Intent{ID: "w_" + symbol, Operation: "POST /orders/twap", Environment: "live", Account: "acc_1", Symbol: symbol, Body: []byte(`{"side":"long","size":1}`)}
+		w.Intent = pending.Intent{ID: pending.IntentID("w_" + symbol), Operation: "POST /orders/twap", Environment: "live", Account: "acc_1", Symbol: symbol, Body: []byte(`{"side":"long","size":1}`)}
 		d.Own(w, "")
 		w.booked, w.registered = d.bookWrite(w), true
 		require.True(t, d.pending.add(w))

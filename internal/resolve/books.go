@@ -16,7 +16,7 @@ import (
 func (d *Driver) bookWrite(w *Write) books.Booked {
 	live := w.Ledger.Keyed
 	b := books.Booked{
-		ID: w.Intent.ID, Asked: w.asked(), Exclusive: d.Exclusive(w.Intent.Account),
+		ID: string(w.Intent.ID), Asked: w.asked(), Exclusive: d.Exclusive(w.Intent.Account),
 		Places: &w.Places, Entry: w.Intent.Entry,
 		Lists: live, Run: live && w.Traits.Run,
 	}
@@ -73,7 +73,7 @@ func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
 		return nil
 	}
 	if f.Outcome != ledger.Applied || last == nil || last.Class != ledger.Success || // it ran, or may have
-		(last.Replayed || w.heardLate) && (w.Left || w.books.ReadSince(w.Intent.account(), w.firstSend)) {
+		(last.Replayed || w.heardLate) && (w.Left || w.books.ReadSince(w.account(), w.firstSend)) {
 		return d.unclear(w, f)
 	}
 	did, clear := effectOf(w, last)

@@ -1,6 +1,9 @@
 package resolve
 
-import "github.com/tradingapi/trading-go/internal/ledger"
+import (
+	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+)
 
 // calibration is how far it is found out how the service keeps its keys. Where the limits have
 // no place for a request of it, it goes on when they have: before the next fence, which would
@@ -25,7 +28,7 @@ func (c *calibration) begun() bool { return c.asks != nil }
 // What the routes that trade do with a key no harmless question shows.
 //
 // The error is that of a request that could not be made.
-func (d *Driver) calibrate(account string) error {
+func (d *Driver) calibrate(account pending.AccountID) error {
 	c := &d.calibration
 	if !c.begun() {
 		c.asks = calibrationOf(account)

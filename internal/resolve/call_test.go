@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // What a call does with its write: what the journal has of it, and how it ends.
@@ -107,10 +108,10 @@ func TestCalls(t *testing.T) {
 				want := row.end
 				want.At, want.Key, want.FirstUseKnown = end.At, "key of w_1", true
 				if row.key != "" {
-					want.Key = row.key
+					want.Key = pending.Key(row.key)
 				}
 				if !row.plain {
-					want.Digest, want.Of = w.Intent.Digest(), end.Of
+					want.Digest, want.Of = w.Digest(), end.Of
 					assert.True(t, end.DecidedAt().Equal(w.Intent.Decided))
 				}
 				assert.Equal(t, want, *end)
@@ -176,7 +177,7 @@ func TestTheAnswerOfANamedWriteIsKept(t *testing.T) {
 
 // taker is who has a name; nil if nobody has.
 func (d *Driver) taker(name string) *Write {
-	e := Write{Intent: Intent{ID: "nobody"}, Name: name}
+	e := Write{Intent: pending.Intent{ID: "nobody"}, Name: name}
 	if taker := d.pending.take(&e); taker != nil {
 		return taker
 	}
@@ -326,7 +327,7 @@ func TestAContextThatEndsAtTheDisk(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		k.fail = func(string) error { cancel(); return nil }
 		unwritten := 0
-		d := client(t, &service{}, on(k), func(c *Config) { c.Unwritten = func(*Intent, error) { unwritten++ } })
+		d := client(t, &service{}, on(k), func(c *Config) { c.Unwritten = func(*pending.Intent, error) { unwritten++ } })
 		w := newWrite(d, "w_1", order)
 		d.Own(w, "")
 		require.ErrorIs(t, d.Before(ctx, w, false), context.Canceled)
@@ -344,7 +345,7 @@ func TestAnEndThatIsNotWritten(t *testing.T) {
 		k.failsAt("end")
 		var unwritten []string
 		d := client(t, &service{}, on(k), func(c *Config) {
-			c.Unwritten = func(in *Intent, err error) { unwritten = append(unwritten, in.ID+" "+err.Error()) }
+			c.Unwritten = func(in *pending.Intent, err error) { unwritten = append(unwritten, string(in.ID)+" "+err.Error()) }
 		})
 		w := newWrite(d, "w_1", order)
 		concluded, err := send(t, d, w, success)

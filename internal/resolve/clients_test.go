@@ -36,7 +36,7 @@ func TestAWriteOfAnotherClient(t *testing.T) {
 		assert.False(t, resolved(t, d, w, 20*time.Second))
 		assert.Empty(t, s.asks())
 
-		assert.Equal(t, []string{"w_1"}, shut(first))
+		assert.Equal(t, []pending.IntentID{"w_1"}, shut(first))
 		found, err = d.Recover(t.Context())
 		require.NoError(t, err)
 		require.Len(t, found, 1)
@@ -51,8 +51,8 @@ func TestTheNextClientTakesOver(t *testing.T) {
 		first, elsewhere := client(t, &service{}, on(k)), client(t, &service{}, on(k), at("there"))
 		date(first)
 		lost(t, first, "w_1", order)
-		assert.Equal(t, []string{"w_1"}, shut(first))
-		assert.Equal(t, []string{"w_1"}, elsewhere.Leave(), "nobody works on it")
+		assert.Equal(t, []pending.IntentID{"w_1"}, shut(first))
+		assert.Equal(t, []pending.IntentID{"w_1"}, elsewhere.Leave(), "nobody works on it")
 		elsewhere = client(t, &service{}, on(k), at("there"))
 		open, err := elsewhere.Pending(t.Context())
 		require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestAWriteToAnotherService(t *testing.T) {
 // A setting of levels and an order are in places of their own; what waits is beside all
 // that waits on the account.
 func TestPlaces(t *testing.T) {
-	in := &Intent{Environment: "live", Account: "acc_1", Symbol: "BTC"}
+	in := &pending.Intent{Environment: "live", Account: "acc_1", Symbol: "BTC"}
 	place := func(symbol string) pending.Place {
 		return pending.Place{Environment: "live", Account: "acc_1", Symbol: symbol}
 	}
@@ -112,7 +112,7 @@ func TestPlaces(t *testing.T) {
 	}
 	edit := Traits{Asks: accounting.EditRun}
 	assert.Equal(t, [2]pending.Place{place("BTC"), place("")}, edit.places(in))
-	nowhere := &Intent{Environment: "live", Account: "acc_1"}
+	nowhere := &pending.Intent{Environment: "live", Account: "acc_1"}
 	assert.Equal(t, [2]pending.Place{place(pending.AnyMarket), place("")}, edit.places(nowhere), "an edit names no market")
 	assert.Equal(t, [2]pending.Place{place("")}, traitsOf(order).places(nowhere))
 }
@@ -134,7 +134,7 @@ func TestTwoPrograms(t *testing.T) {
 			assert.Equal(t, ledger.Applied, r.Outcome)
 			assert.Equal(t, `{"one":"order"}`, string(r.Answer))
 			for _, sent := range s.sent {
-				assert.Equal(t, "the key of both", sent.Key)
+				assert.Equal(t, pending.Key("the key of both"), sent.Key)
 			}
 			assert.JSONEq(t, `{"one":"order"}`, string(k.end(t, "w_1").Answer))
 		}

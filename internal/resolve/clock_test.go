@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
@@ -94,9 +95,9 @@ func TestHowLongAgoTheRunBeforeEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := new(servicetime.Clock)
 		now := time.Now()
-		before := &last{Ended: ledger.Instant{Wall: now, Service: servicetime.Shown(now)}, Still: []string{"acc_1"}}
+		before := &last{Ended: ledger.Instant{Wall: now, Service: servicetime.Shown(now)}, Still: []pending.AccountID{"acc_1"}}
 		e := earlierOf(false, before, service)
-		assert.Equal(t, []string{"acc_1"}, e.Still)
+		assert.Equal(t, []pending.AccountID{"acc_1"}, e.Still)
 		_, known := e.Since(now)
 		assert.False(t, known)
 		service.Hear(now.Add(time.Minute).UTC().Format(http.TimeFormat), now, now)

@@ -7,20 +7,22 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
 )
 
 // Described is what a journal says of a write.
 type Described struct {
-	Intent Intent
-	Try    Try
+	Intent pending.Intent
 	End    *Final // nil while its outcome is not known
 	Events []Event
 }
 
-// Event is one thing that happened to a write, in words.
+// Event is one thing that happened to a write.
 type Event struct {
-	At   time.Time
+	// At is when, by this machine's clock.
+	At time.Time
+	// What says it in words.
 	What string
 }
 
@@ -41,17 +43,18 @@ func Describe(h journal.History, quote func(string) string) (*Described, error) 
 	case h.Final && (w.End == nil || w.End.At.IsZero()):
 		return nil, fmt.Errorf("trading: journal: write %s: %w", h.Intent, errors.New("it is resolved, and its final record is missing"))
 	}
-	w.Intent.ID = h.Intent
+	w.Intent.ID = pending.IntentID(h.Intent)
 	return w, nil
 }
 
 func (w *Described) add(r *record, quote func(string) string) {
 	switch {
 	case r.Begin != nil:
-		w.Intent, w.Try = r.Begin.Intent, r.Begin.Try
+		w.Intent = *r.Begin.Intent
+		w.key(r.Begin.Try)
 		w.Events = append(w.Events, Event{r.Begin.Intent.Decided, "decided"})
 	case r.Key != nil:
-		w.Try = r.Key.Try
+		w.key(r.Key.Try)
 	case r.Fact != nil:
 		w.Events = append(w.Events, Event{r.Fact.At.Wall, factText(r.Fact, quote)})
 	case r.Beside != nil:
@@ -60,15 +63,17 @@ func (w *Described) add(r *record, quote func(string) string) {
 		}
 	case r.End != nil:
 		w.End = r.End
-		w.Try = Try{r.End.Key, r.End.Try}
 		if of := r.End.Of; of != nil && w.Intent.Operation == "" {
-			w.Intent = Intent{
+			w.Intent = pending.Intent{
 				Operation: of.Operation, Environment: of.Environment, Account: of.Account, Symbol: of.Symbol,
 				ClientOrderID: of.ClientOrderID, Decided: of.Decided,
 			}
 		}
+		w.key(Try{r.End.Key, r.End.Try})
 	}
 }
+
+func (w *Described) key(t Try) { w.Intent.Key, w.Intent.Try = t.Key, t.Number }
 
 // code is a code of the service as a reason shows it.
 func code(text string) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -62,7 +63,7 @@ func TestDescribe(t *testing.T) {
 		}
 		described, err := Describe(h, quote)
 		require.NoError(t, err)
-		assert.Equal(t, "key of w_1", described.Try.Key)
+		assert.Equal(t, "key of w_1", string(described.Intent.Key))
 		assert.Equal(t, w.Intent.Body, described.Intent.Body)
 		assert.Equal(t, ledger.Applied, described.End.Outcome)
 		var words []string
@@ -110,8 +111,8 @@ func TestDescribeAHistoryThatIsNotWhole(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, "w_1", w.Intent.ID)
-			assert.Equal(t, row.key, w.Try.Key)
+			assert.Equal(t, pending.IntentID("w_1"), w.Intent.ID)
+			assert.Equal(t, row.key, string(w.Intent.Key))
 		})
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -43,10 +45,10 @@ type Driver struct {
 	seen        map[*Write]*seenLook
 	namespace   namespace
 	calibration calibration
-	full        map[string]*noRoom // of operations
-	cuts        int                // looks in a row that the limits cut short
-	noteWaits   time.Duration      // how long the journal is waited for next
-	fails       int                // requests in a row to which nothing answered
+	full        map[spec.Operation]*noRoom // of operations
+	cuts        int                        // looks in a row that the limits cut short
+	noteWaits   time.Duration              // how long the journal is waited for next
+	fails       int                        // requests in a row to which nothing answered
 	downUntil   time.Time
 }
 
@@ -67,14 +69,14 @@ type Config struct {
 	Baselines int
 	// Kind says what is known of an operation, IsExclusive whether nobody else trades an
 	// account.
-	Traits      func(operation string) Traits
-	IsExclusive func(account string) bool
+	Traits      func(operation spec.Operation) Traits
+	IsExclusive func(account pending.AccountID) bool
 	// Others is called with the first sign that somebody else trades such an account.
-	Others func(account, sign string)
+	Others func(account pending.AccountID, sign string)
 	// NewJournal is called of one client of a journal that has nothing of earlier runs, Unwritten for each
 	// record that it did not take.
 	NewJournal func()
-	Unwritten  func(*Intent, error)
+	Unwritten  func(*pending.Intent, error)
 }
 
 // Host is the client as the driver sees it: what it may ask the service for, and when.
@@ -86,17 +88,17 @@ type Host interface {
 	Read(ctx context.Context, r Reading) (*Look, error)
 	// SetLevels sets the levels of a position in place of a setting, once, as a write of its own, which is
 	// found out about like any other.
-	SetLevels(ctx context.Context, of *Intent, wanted Levels) error
+	SetLevels(ctx context.Context, of *pending.Intent, wanted Levels) error
 	// Judge says what an error of these is.
 	Judge(err error) Judgment
 	// Keyless returns the refusal of a request without a key, nil if there is one.
-	Keyless(environment string) error
+	Keyless(environment spec.Environment) error
 	// EntriesHeld returns why a probe of an entry is held back, by Halt or by the health, and
 	// how long it waits until that is asked again; "" if it is not. Halt does not count for
 	// a program that is getting out of the market.
 	EntriesHeld(exiting bool) (why string, again time.Duration)
 	// Resolved reports how a write in doubt ended, and what contradicts that later.
-	Resolved(r Resolution)
+	Resolved(r Found)
 }
 
 // Judgment is what an error of a request is.
@@ -110,10 +112,9 @@ type Judgment struct {
 	KeyRefused, Unreachable bool
 }
 
-// Resolution is what became of a write, and what that rests on.
-type Resolution struct {
-	Intent                  Intent
-	Try                     Try
+// Found is what became of a write, and what that rests on.
+type Found struct {
+	Intent                  pending.Intent
 	Outcome                 ledger.Outcome
 	Evidence                Evidence
 	Late, MaybeLate         bool
@@ -123,16 +124,6 @@ type Resolution struct {
 	Err                     error
 	Why                     error // Err without what the last request met
 	Looks                   []*Look
-}
-
-// PendingWrite is a write whose outcome is not known yet, and why.
-type PendingWrite struct {
-	Intent  Intent
-	Try     Try
-	Reason  string
-	Left    bool
-	Waiting bool // nothing more is done about it until somebody asks
-	Open    bool // and entries go on beside it: see giveUp
 }
 
 // New returns the driver of a client.
@@ -149,7 +140,7 @@ func New(c Config) *Driver {
 	d := &Driver{
 		Clock: s.clock, Books: known.books, levels: &known.levels, waiting: &known.waiting, baselines: &known.baselines, declared: &known.declared, pending: r,
 		store: s, cfg: c,
-		looks: make(map[books.Account]*Look), full: make(map[string]*noRoom), seen: make(map[*Write]*seenLook), exiting: make(map[*Write]int),
+		looks: make(map[books.Account]*Look), full: make(map[spec.Operation]*noRoom), seen: make(map[*Write]*seenLook), exiting: make(map[*Write]int),
 	}
 	d.schedule = &schedule{
 		life: c.Life, background: c.Background, jobs: make(map[*Write]*job), wake: make(chan struct{}, 1),
@@ -190,7 +181,7 @@ func (d *Driver) workerOf(w *Write) *Driver {
 
 // wait waits until a write is resolved, nothing more is done about it, or the
 // context ends.
-func (d *Driver) wait(ctx context.Context, w *Write) (Resolution, bool) {
+func (d *Driver) wait(ctx context.Context, w *Write) (Found, bool) {
 	if IsExiting(ctx) && ctx.Err() == nil {
 		d.say(func() { d.exiting[w]++ })
 		defer d.say(func() {
@@ -207,7 +198,7 @@ func (d *Driver) wait(ctx context.Context, w *Write) (Resolution, bool) {
 	return d.unknown(w, ended), false
 }
 
-func (d *Driver) unknown(w *Write, why error) Resolution {
+func (d *Driver) unknown(w *Write, why error) Found {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := ErrUndetermined
@@ -218,7 +209,7 @@ func (d *Driver) unknown(w *Write, why error) Resolution {
 	if why != nil && !errors.Is(err, why) {
 		err = fmt.Errorf("%w: %w", err, why)
 	}
-	r := Resolution{Intent: w.Intent, Try: w.Try(), Err: err, Why: err, Looks: known.looks}
+	r := Found{Intent: w.intent(), Err: err, Why: err, Looks: known.looks}
 	if known.lastErr != nil && !errors.Is(err, known.lastErr) {
 		r.Err = fmt.Errorf("%w: %w", err, known.lastErr)
 	}
@@ -226,12 +217,12 @@ func (d *Driver) unknown(w *Write, why error) Resolution {
 }
 
 // describe is a write as Pending lists it.
-func (d *Driver) describe(w *Write) PendingWrite {
+func (d *Driver) describe(w *Write) pending.Write {
 	_, idle := d.schedule.has(w)
 	left := d.pending.wasLeft(w)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return PendingWrite{Intent: w.Intent, Try: w.Try(), Reason: w.known().reason, Left: left, Waiting: idle, Open: w.settled}
+	return pending.Write{Intent: w.intent(), Reason: w.known().reason, Left: left, Waiting: idle, MarketOpen: w.settled}
 }
 
 // acknowledge notes a person's word, like any other fact: it is durable before anybody learns of it. It
@@ -269,7 +260,7 @@ func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome
 	return err
 }
 
-func notPending(id string) error {
+func notPending(id pending.IntentID) error {
 	return fmt.Errorf("trading: Acknowledge: write %s is not pending", id)
 }
 
@@ -280,7 +271,7 @@ func (d *Driver) acknowledged(w *Write, note string) {
 }
 
 // end ends a write that was in doubt, and says so.
-func (d *Driver) end(w *Write, f Final, r Resolution) {
+func (d *Driver) end(w *Write, f Final, r Found) {
 	d.pending.resolved.keep(w.Intent.ID, r)
 	d.leaveBooks(w, f, w.Answer)
 	d.report(r)
@@ -291,7 +282,7 @@ func (d *Driver) end(w *Write, f Final, r Resolution) {
 // program may have traded on, and the account show it no more.
 const hookWaits = time.Second
 
-func (d *Driver) report(r Resolution) {
+func (d *Driver) report(r Found) {
 	if !d.cfg.Life.Enter() {
 		d.cfg.Host.Resolved(r)
 		return
@@ -368,7 +359,7 @@ func (d *Driver) worked(w *Write) {
 		return
 	}
 	// It was turned away, and what became of an earlier use of its key is not its to find out.
-	d.pending.resolved.keep(w.Intent.ID, Resolution{Intent: w.Intent, Try: w.Try(), Err: w.Answer.Refusal})
+	d.pending.resolved.keep(w.Intent.ID, Found{Intent: w.intent(), Err: w.Answer.Refusal})
 	d.concluded(w, w.Answer)
 	d.schedule.remove(w)
 }

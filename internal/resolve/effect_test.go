@@ -16,6 +16,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // What a write asked for, by its bytes, as accounting sees it.
@@ -34,7 +35,7 @@ func TestWhatAWriteAskedFor(t *testing.T) {
 		{exit, `{"pct":50.5}`, accounting.Act{Kind: accounting.Close, Percent: half}},
 		{exit, `{}`, accounting.Act{Kind: accounting.Close}},
 	} {
-		w := Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.body)}, Traits: traitsOf(row.operation)}
+		w := Write{Intent: pending.Intent{Symbol: "BTC", Body: []byte(row.body)}, Traits: traitsOf(row.operation)}
 		asJSON(t, row.want, *w.asked(), row.operation+" "+row.body)
 		w.Intent.Body = nil
 		asJSON(t, row.want, *w.asked(), "it is read once")
@@ -94,7 +95,7 @@ func TestWhatASuccessDid(t *testing.T) {
 		{name: "runs, and not said which", operation: twap, sent: `{"side":"long","size":2}`, body: `{}`, want: effect{waits: true, size: "2"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			w := &Write{Intent: Intent{Symbol: "BTC", Body: []byte(row.sent)}, Traits: traitsOf(row.operation)}
+			w := &Write{Intent: pending.Intent{Symbol: "BTC", Body: []byte(row.sent)}, Traits: traitsOf(row.operation)}
 			w.Ledger.Keyed = row.operation != paper
 			now := time.Now()
 			did, clear := effectOf(w, &Answer{Body: []byte(row.body), Received: now})
@@ -119,7 +120,7 @@ func TestWhatASuccessDid(t *testing.T) {
 			assert.Equal(t, w.asked().Kind, own.Kind)
 		})
 	}
-	w := &Write{Intent: Intent{Body: []byte(`{"runId":"run_1"}`)}, Traits: Traits{Trades: true, Run: true, Asks: accounting.EditRun}}
+	w := &Write{Intent: pending.Intent{Body: []byte(`{"runId":"run_1"}`)}, Traits: Traits{Trades: true, Run: true, Asks: accounting.EditRun}}
 	did, clear := effectOf(w, &Answer{Body: []byte(`{"success":true,"runId":"run_1"}`)})
 	assert.True(t, clear)
 	assert.False(t, did.Own.Left("").Size.Valid, "an edit has no bound")

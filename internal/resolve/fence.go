@@ -13,16 +13,19 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // The requests by which the driver asks about a write. Each is sent once.
 
 // Request is one of them.
 type Request struct {
-	Operation    string
-	Account, Key string
-	Body         []byte
-	Alone        bool // on a connection of its own
+	Operation spec.Operation
+	Account   pending.AccountID
+	Key       pending.Key
+	Body      []byte
+	Alone     bool // on a connection of its own
 }
 
 // The operations that the driver sends by itself, and the refusals that it knows.
@@ -39,7 +42,7 @@ const (
 
 // fenceOf is the fence of a write: the cancel of an order that cannot exist, or, where
 // the service keeps its keys by route, the write itself for a market that cannot.
-func fenceOf(in *Intent, key string, ownRoute bool) (Request, error) {
+func fenceOf(in *pending.Intent, key pending.Key, ownRoute bool) (Request, error) {
 	if !ownRoute {
 		return impossibleCancel(in.Account, key), nil
 	}
@@ -48,17 +51,17 @@ func fenceOf(in *Intent, key string, ownRoute bool) (Request, error) {
 }
 
 // probeOf is the write's own bytes under its own key.
-func probeOf(in *Intent, key string) Request {
+func probeOf(in *pending.Intent, key pending.Key) Request {
 	return Request{Operation: in.Operation, Account: in.Account, Key: key, Body: in.Body, Alone: true}
 }
 
 // calibrationOf are requests under one fresh key: the cancels of an order and of a run that
 // cannot exist, the same again, and those of others.
-func calibrationOf(account string) []Request {
-	key := uuid.NewString()
+func calibrationOf(account pending.AccountID) []Request {
+	key := pending.Key(uuid.NewString())
 	pair := func(id string) []Request {
-		order := api.CancelOrderRequest{AccountID: account, OrderID: id}
-		run := api.CancelRunRequest{AccountID: account, RunID: id}
+		order := api.CancelOrderRequest{AccountID: string(account), OrderID: id}
+		run := api.CancelRunRequest{AccountID: string(account), RunID: id}
 		return []Request{
 			{Operation: cancelOrder, Account: account, Key: key, Body: order.AppendWire(nil)},
 			{Operation: cancelRun, Account: account, Key: key, Body: run.AppendWire(nil)},
@@ -72,8 +75,8 @@ func calibrationOf(account string) []Request {
 // does.
 const requestPatience = 5 * time.Second
 
-func impossibleCancel(account, key string) Request {
-	cancel := api.CancelOrderRequest{AccountID: account, OrderID: impossibleID(key)}
+func impossibleCancel(account pending.AccountID, key pending.Key) Request {
+	cancel := api.CancelOrderRequest{AccountID: string(account), OrderID: impossibleID(key)}
 	return Request{Operation: cancelOrder, Account: account, Key: key, Body: cancel.AppendWire(nil)}
 }
 
@@ -94,7 +97,7 @@ func (s shortly) MayLeave() error {
 }
 
 // impossibleBody is the write for a market, or a run, that cannot exist.
-func impossibleBody(in *Intent, key string) ([]byte, error) {
+func impossibleBody(in *pending.Intent, key pending.Key) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(in.Body, &members); err != nil {
 		return nil, fmt.Errorf("trading: fence: %w", err)
@@ -113,7 +116,7 @@ func impossibleBody(in *Intent, key string) ([]byte, error) {
 
 // impossibleID is an id that no service has given out, the same for every fence of a
 // key, so that one answers for another.
-func impossibleID(key string) string {
+func impossibleID(key pending.Key) string {
 	digest := sha256.Sum256([]byte(key))
 	return "fence-" + base64.RawURLEncoding.EncodeToString(digest[:18])
 }

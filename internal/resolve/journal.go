@@ -14,16 +14,18 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/journal"
 )
 
 // store is the journal as one client uses it.
 type store struct {
-	journal   journal.Store        // nil without one
-	unwritten func(*Intent, error) // called for each record that the journal did not take
+	journal   journal.Store                // nil without one
+	unwritten func(*pending.Intent, error) // called for each record that the journal did not take
 	baseURL   string
-	clock     Clock           // of the service there
-	still     func() []string // the accounts there in which nothing waits
+	clock     Clock                      // of the service there
+	still     func() []pending.AccountID // the accounts there in which nothing waits
 	ended     func(ledger.Instant)
 
 	kept *finals // what the journal does not have
@@ -53,9 +55,9 @@ type last struct {
 	BaseURL string         `json:"at"`
 	Ended   ledger.Instant `json:"ended"`
 	// Still are the accounts in which nothing of the program's rests or runs.
-	Still []string `json:"still,omitempty"`
+	Still []pending.AccountID `json:"still,omitempty"`
 	// Handed is what the program hands over of its declared accounts, when it ends in order.
-	Handed map[string]*books.Handed `json:"handed,omitempty"`
+	Handed map[pending.AccountID]*books.Handed `json:"handed,omitempty"`
 }
 
 // lastOf is when the last write of earlier runs ended; nil if that is not known, or another one
@@ -80,7 +82,7 @@ const mostHanded = 1 << 20
 
 // handOver writes down what the next holder of a lease goes on with, when nothing of this run's is
 // open any more. ended is when its last write ended.
-func (s *store) handOver(ended ledger.Instant, handed map[string]*books.Handed) error {
+func (s *store) handOver(ended ledger.Instant, handed map[pending.AccountID]*books.Handed) error {
 	if _, ok := s.journal.(journal.Leaser); !ok || len(handed) == 0 || s.gap() {
 		return nil
 	}
@@ -95,10 +97,10 @@ func (s *store) handOver(ended ledger.Instant, handed map[string]*books.Handed) 
 
 // begin is a write as it was decided.
 type begin struct {
-	Intent Intent       `json:"intent"`
-	Try    Try          `json:"first,omitzero"`
-	Terms  ledger.Terms `json:"terms"`
-	Beside books.Note   `json:"known,omitzero"` // what is under an older name reads as none
+	Intent *pending.Intent `json:"intent"`
+	Try    Try             `json:"first,omitzero"`
+	Terms  ledger.Terms    `json:"terms"`
+	Beside books.Note      `json:"known,omitzero"` // what is under an older name reads as none
 	// Unnamed and Restores are of a setting of levels.
 	Setting
 	// Sent is when the first send was about to begin: what is not known of it counts as
@@ -117,7 +119,7 @@ type Final struct {
 	Outcome       ledger.Outcome
 	Evidence      Evidence        `json:",omitempty"`
 	At            time.Time       `json:",omitzero"`
-	Key           string          `json:",omitempty"`
+	Key           pending.Key     `json:",omitempty"`
 	Try           int             `json:",omitempty"`
 	Dead          bool            `json:",omitempty"` // the key is spent: an answer or a fence is stored under it, or a person said how it ended
 	FirstUseKnown bool            `json:",omitempty"`
@@ -148,10 +150,12 @@ func refusedBy(a *Answer) *Refused {
 
 // Summary is what is kept of a named write for a person, and when it was decided.
 type Summary struct {
-	Operation, Environment, Account string
-	Symbol                          string `json:",omitempty"`
-	ClientOrderID                   string `json:",omitempty"`
-	Decided                         time.Time
+	Operation     spec.Operation
+	Environment   spec.Environment
+	Account       pending.AccountID
+	Symbol        string `json:",omitempty"`
+	ClientOrderID string `json:",omitempty"`
+	Decided       time.Time
 }
 
 // before makes a record durable before the byte that it is about. Where it fails no byte leaves, but for
@@ -246,7 +250,7 @@ func (s *store) recordOf(w *Write, r record) (journal.Record, error) {
 	if err != nil {
 		return journal.Record{}, fmt.Errorf("trading: journal record: %w", err)
 	}
-	return journal.Record{Intent: w.Intent.ID, Name: w.Name, Final: r.End != nil, Data: data}, nil
+	return journal.Record{Intent: string(w.Intent.ID), Name: w.Name, Final: r.End != nil, Data: data}, nil
 }
 
 // settle has the journal take what it is owed before its last client closes.
@@ -364,6 +368,9 @@ func decode(h *journal.History) ([]record, error) {
 		if err := json.Unmarshal(data, &records[i]); err != nil {
 			return nil, fmt.Errorf("trading: journal: write %s, record %d: %w", h.Intent, i+1, err)
 		}
+		if b := records[i].Begin; b != nil && b.Intent == nil {
+			b.Intent = new(pending.Intent)
+		}
 	}
 	return records, nil
 }
@@ -386,19 +393,20 @@ func (w *Write) finish(f *Final) {
 		return
 	}
 	in := &w.Intent
-	f.Digest = in.Digest()
+	f.Digest = w.Digest()
 	f.Of = &Summary{in.Operation, in.Environment, in.Account, in.Symbol, in.ClientOrderID, in.Decided}
 }
 
 // Digest is what is kept of what a named write asked for: of which account, by which
 // operation, in which bytes.
-func (in *Intent) Digest() []byte {
+func (w *Write) Digest() []byte {
 	digest := sha256.New()
-	_, _ = fmt.Fprintf(digest, "%s %q %s", in.Operation, in.Account, in.Body)
+	_, _ = fmt.Fprintf(digest, "%s %q %s", w.Intent.Operation, w.Intent.Account, []byte(w.Intent.Body)) // a Body prints cut
 	return digest.Sum(nil)
 }
 
 // SameOrder reports whether another write asks for the same.
-func (in *Intent) SameOrder(o *Intent) bool {
+func (w *Write) SameOrder(other *Write) bool {
+	in, o := &w.Intent, &other.Intent
 	return in.Operation == o.Operation && in.Account == o.Account && bytes.Equal(in.Body, o.Body)
 }

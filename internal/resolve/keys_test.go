@@ -14,6 +14,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // oneNamespace answers a calibration as the contract reads.
@@ -77,19 +78,19 @@ type kept struct {
 
 func (k *keeper) handle(r Request) ledger.Answer {
 	answer := k.answer(r)
-	if k.looksFirst && answer.Status == 404 || k.none == routes(r.Operation) {
+	if k.looksFirst && answer.Status == 404 || k.none == routes(string(r.Operation)) {
 		return k.carriedOut(answer)
 	}
 	key := r.Key
 	if k.byRoute {
-		key += r.Operation
+		key += pending.Key(r.Operation)
 	}
 	if k.bytes == partOfIt {
-		key += string(r.Body)
+		key += pending.Key(r.Body)
 	}
-	if first, found := k.stored[key]; found {
+	if first, found := k.stored[string(key)]; found {
 		switch {
-		case k.bytes == compared && first.body != r.Operation+string(r.Body):
+		case k.bytes == compared && first.body != string(r.Operation)+string(r.Body):
 			return reused
 		case k.unmarked:
 			return first.answer
@@ -98,7 +99,7 @@ func (k *keeper) handle(r Request) ledger.Answer {
 		}
 	}
 	if answer.Class == ledger.Success || !k.successOnly {
-		k.stored[key] = kept{r.Operation + string(r.Body), answer}
+		k.stored[string(key)] = kept{string(r.Operation) + string(r.Body), answer}
 	}
 	return k.carriedOut(answer)
 }

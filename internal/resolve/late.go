@@ -201,7 +201,7 @@ func (d *Driver) reportContradiction(w *Write) {
 	if !w.contradicts() {
 		return
 	}
-	r := Resolution{Intent: w.Intent, Try: w.Try(), Outcome: w.Ledger.Outcome(), Evidence: ByAnswer, Contradicted: true, Err: errContradicted, Why: errContradicted}
+	r := Found{Intent: w.intent(), Outcome: w.Ledger.Outcome(), Evidence: ByAnswer, Contradicted: true, Err: errContradicted, Why: errContradicted}
 	if _, kept := d.pending.resolved.find(w.Intent.ID); !kept {
 		d.pending.resolved.keep(w.Intent.ID, r)
 	}

@@ -38,7 +38,7 @@ type Levels struct {
 	absent Unnamed // from the body that the levels are of
 }
 
-func levelsOf(in *Intent) (l Levels, err error) {
+func levelsOf(in *pending.Intent) (l Levels, err error) {
 	var has struct{ TakeProfitPrice, StopLossPrice json.RawMessage }
 	if err = json.Unmarshal(in.Body, &has); err == nil {
 		err = json.Unmarshal(in.Body, &l)
@@ -72,7 +72,7 @@ type Unnamed struct{ TakeProfit, StopLoss bool }
 type Setting struct {
 	Unnamed Unnamed `json:"unnamed,omitzero"`
 	// Restores is the setting whose levels it sets again.
-	Restores string `json:"restores,omitempty"`
+	Restores pending.IntentID `json:"restores,omitempty"`
 }
 
 func (w *Write) setting() (s Setting) {
@@ -102,7 +102,7 @@ func (w *Write) besideNewer() *newer {
 
 // newerSetting is a setting of levels as the history of an older one has it.
 type newerSetting struct {
-	Intent Intent `json:"intent"`
+	Intent pending.Intent `json:"intent"`
 	Setting
 
 	ended bool
@@ -110,8 +110,8 @@ type newerSetting struct {
 
 // newerEnd is what a newer one came to.
 type newerEnd struct {
-	ID      string         `json:"id"`
-	Outcome ledger.Outcome `json:"outcome"`
+	ID      pending.IntentID `json:"id"`
+	Outcome ledger.Outcome   `json:"outcome"`
 }
 
 // maxRestores is how often the levels are set again for one older setting.
@@ -150,7 +150,7 @@ func (v *settings) add(place pending.Place, s *setting) {
 }
 
 // indexOfSetting returns where the setting with an id stands; -1 if it is not there.
-func indexOfSetting(settings []*setting, id string) int {
+func indexOfSetting(settings []*setting, id pending.IntentID) int {
 	return slices.IndexFunc(settings, func(s *setting) bool { return s.of.Intent.ID == id })
 }
 

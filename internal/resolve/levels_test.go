@@ -13,6 +13,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // levelsAt are levels; 0 is none.
@@ -39,7 +40,9 @@ func body(takeProfit, stopLoss int64) func(*Write) {
 	}
 }
 
-func restores(id string) func(*Write) { return func(w *Write) { w.Setting = &Setting{Restores: id} } }
+func restores(id string) func(*Write) {
+	return func(w *Write) { w.Setting = &Setting{Restores: pending.IntentID(id)} }
+}
 
 // begins registers a setting that its call has not concluded yet.
 func begins(t *testing.T, d *Driver, id string, change ...func(*Write)) *Write {

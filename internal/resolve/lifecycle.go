@@ -10,6 +10,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/journal"
 )
@@ -138,7 +139,7 @@ func (d *Driver) begin(ctx context.Context, w *Write, beside books.Note) (began 
 	w.Ledger.Since = d.Clock.service.At(w.notBefore())
 	if d.Durable() {
 		err = d.store.before(ctx, w, record{Begin: &begin{
-			Intent: w.Intent, Try: w.Try(), Terms: w.Ledger.Terms, Beside: beside,
+			Intent: &w.Intent, Try: w.Try(), Terms: w.Ledger.Terms, Beside: beside,
 			Setting: w.setting(), Sent: now,
 		}})
 	}
@@ -153,11 +154,11 @@ func (d *Driver) SendBegins(w *Write) {
 		w.firstSend = now
 	}
 	w.Ledger.Note(ledger.Fact{Kind: ledger.SendBegun, At: d.Clock.At(now)})
-	d.Books.SendBegan(w.Intent.account())
+	d.Books.SendBegan(w.account())
 }
 
 // SendEnded notes when they had their answer.
-func (d *Driver) SendEnded(w *Write, at time.Time) { d.Books.SendEnded(w.Intent.account(), at) }
+func (d *Driver) SendEnded(w *Write, at time.Time) { d.Books.SendEnded(w.account(), at) }
 
 // HeardDate takes the Date of an own answer of the service's to a request with an API key.
 func (d *Driver) HeardDate(header http.Header, sent, received time.Time) {
@@ -196,7 +197,7 @@ func (d *Driver) WantsKey(w *Write) bool {
 }
 
 // ChangeKey moves on to the next try.
-func (d *Driver) ChangeKey(w *Write, key string) {
+func (d *Driver) ChangeKey(w *Write, key pending.Key) {
 	w.try.Store(&Try{key, w.Try().Number + 1})
 	w.Ledger.Note(ledger.Fact{Kind: ledger.KeyChanged, At: d.Clock.Now()})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -73,7 +74,7 @@ func (d *Driver) readLeft(ctx context.Context) (left []leftWrite, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("the journal cannot be read: %w", err)
 		}
-		if d.pending.wentAhead(h.Intent) {
+		if d.pending.wentAhead(pending.IntentID(h.Intent)) {
 			continue // of this process
 		}
 		w, err := d.restore(ctx, &h, gap)
@@ -138,7 +139,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 		r := &records[i]
 		switch {
 		case r.Begin != nil:
-			w.Intent, terms = r.Begin.Intent, r.Begin.Terms
+			w.Intent, terms = *r.Begin.Intent, r.Begin.Terms
 			w.SetKey(r.Begin.Try)
 			beside = r.Begin.Beside
 			w.Setting = &r.Begin.Setting
@@ -175,7 +176,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	terms.Without = terms.Without.And(d.without())
 	terms.SendsMissing = gap && !w.Intent.Entry
 	w.Traits = d.cfg.Traits(w.Intent.Operation)
-	w.Intent.ID, w.Name, w.Places = h.Intent, h.Name, w.Traits.places(&w.Intent)
+	w.Intent.ID, w.Name, w.Places = pending.IntentID(h.Intent), h.Name, w.Traits.places(&w.Intent)
 	w.keyInStore = w.Try().Key
 	known := d.pending.viewOf(w.Intent.BaseURL, false, func() *last { return nil })
 	w.Ledger = ledger.Restore(terms, facts, d.pending.clockOf(known).Now())

@@ -13,6 +13,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/journal"
 )
@@ -28,7 +29,7 @@ func TestAWriteThatIsForgotten(t *testing.T) {
 			}
 			return nil
 		}
-		before := client(t, &service{}, on(k), foreground, func(c *Config) { c.Unwritten = func(*Intent, error) {} })
+		before := client(t, &service{}, on(k), foreground, func(c *Config) { c.Unwritten = func(*pending.Intent, error) {} })
 		w := newWrite(before, "w_1", order, func(w *Write) { w.Ledger.Source, w.Ledger.FirstUseKnown = ledger.Derived, false })
 		_, err := send(t, before, w, tooSmall)
 		require.NoError(t, err)
@@ -69,7 +70,7 @@ func TestAJournalThatCannotBeRead(t *testing.T) {
 		_, err = d.PendingOn(t.Context(), "live", "acc_1")
 		require.ErrorIs(t, err, errDisk)
 		require.ErrorIs(t, d.Acknowledge(t.Context(), "w_1", ledger.Applied, ""), errDisk)
-		_, err = d.DoubtedIn(t.Context(), traitsOf(order).places(&Intent{})[0])
+		_, err = d.DoubtedIn(t.Context(), traitsOf(order).places(&pending.Intent{})[0])
 		require.ErrorIs(t, err, errDisk)
 
 		k.noRead = nil
@@ -199,7 +200,7 @@ func TestAnExitThatBeginsWhileTheJournalIsRead(t *testing.T) {
 		open, err := d.Pending(t.Context())
 		require.NoError(t, err)
 		require.Len(t, open, 1)
-		assert.Equal(t, "w_1", open[0].Intent.ID)
+		assert.Equal(t, pending.IntentID("w_1"), open[0].Intent.ID)
 		assert.True(t, d.pending.find("w_1").gap)
 		d.SendBegins(w)
 		d.Heard(w, time.Now(), success, false)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // Look is one look at everything on an account in which a write can show. It serves
@@ -23,9 +25,10 @@ type Look struct {
 
 // Reading is what is read of an account.
 type Reading struct {
-	Environment, Account string
-	Of                   List
-	Awaited              bool // by an entry, for a second at the most
+	Environment spec.Environment
+	Account     pending.AccountID
+	Of          List
+	Awaited     bool // by an entry, for a second at the most
 }
 
 // List is a list of an account.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -17,23 +18,27 @@ import (
 // declarations are the accounts of which the journal was asked.
 type declarations struct {
 	mu    sync.Mutex
-	asked map[string]bool
+	asked map[pending.AccountID]bool
 }
 
 // signOf is the name under which a journal keeps the sign of an account.
-func signOf(baseURL, account string) string { return "others " + baseURL + " " + account }
+func signOf(baseURL string, account pending.AccountID) string {
+	return "others " + baseURL + " " + string(account)
+}
 
-func liveBook(account string) books.Account { return books.Account{Environment: "live", ID: account} }
+func liveBook(account pending.AccountID) books.Account {
+	return books.Account{Environment: "live", ID: account}
+}
 
 // Exclusive reports whether nobody else trades an account: the program says so, and
 // nothing has shown the contrary. While that cannot be read, somebody may.
-func (d *Driver) Exclusive(account string) bool {
+func (d *Driver) Exclusive(account pending.AccountID) bool {
 	return d.cfg.IsExclusive(account) && d.askJournal(d.cfg.Life.closing, account, exitWaits) == nil && d.Books.Others(liveBook(account)) == ""
 }
 
 // askJournal has the books know the sign that an earlier run has seen. It waits so long for a journal
 // that hangs.
-func (d *Driver) askJournal(ctx context.Context, account string, waits time.Duration) error {
+func (d *Driver) askJournal(ctx context.Context, account pending.AccountID, waits time.Duration) error {
 	if !d.Durable() || account == "" || !d.cfg.IsExclusive(account) {
 		return nil
 	}
@@ -52,7 +57,7 @@ func (d *Driver) askJournal(ctx context.Context, account string, waits time.Dura
 		d.Books.NoteOthers(liveBook(account), last.Note)
 	}
 	if d.declared.asked == nil {
-		d.declared.asked = make(map[string]bool)
+		d.declared.asked = make(map[pending.AccountID]bool)
 	}
 	d.declared.asked[account] = true
 	return nil
@@ -60,7 +65,7 @@ func (d *Driver) askJournal(ctx context.Context, account string, waits time.Dura
 
 // trades notes that a write trades an account. By two base URLs it may be one account or two: what
 // is done by the one the other does not know, and it may be what somebody else does.
-func (d *Driver) trades(in *Intent) {
+func (d *Driver) trades(in *pending.Intent) {
 	if in.Account == "" {
 		return
 	}
@@ -84,11 +89,11 @@ func (d *Driver) trades(in *Intent) {
 const byTwoBaseURLs = "the program writes to it by two base URLs"
 
 // firstBy is the base URL by which a live account was written to first.
-func (r *shared) firstBy(in *Intent) string {
+func (r *shared) firstBy(in *pending.Intent) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.first == nil {
-		r.first = make(map[string]string)
+		r.first = make(map[pending.AccountID]string)
 	}
 	if r.first[in.Account] == "" {
 		r.first[in.Account] = in.BaseURL
@@ -119,7 +124,7 @@ func (r *shared) othersTrade(baseURL string, id books.Account, sign string) bool
 }
 
 // keepSign keeps a sign for later runs.
-func (d *Driver) keepSign(baseURL, account, sign string) {
+func (d *Driver) keepSign(baseURL string, account pending.AccountID, sign string) {
 	if !d.Durable() {
 		return
 	}
@@ -134,12 +139,12 @@ func (d *Driver) keepSign(baseURL, account, sign string) {
 		})
 	}
 	if err != nil {
-		d.store.unwritten(&Intent{Account: account}, err)
+		d.store.unwritten(&pending.Intent{Account: account}, err)
 	}
 }
 
 // DeclareAnew forgets the signs that somebody else trades an account.
-func (d *Driver) DeclareAnew(ctx context.Context, account string) error {
+func (d *Driver) DeclareAnew(ctx context.Context, account pending.AccountID) error {
 	if d.Durable() {
 		if err := d.store.journal.Forget(ctx, signOf(d.cfg.BaseURL, account)); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"bytes"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -21,7 +24,7 @@ func TestEdge52_ASignOutlivesTheRun(t *testing.T) {
 		store, reported := journal.NewMemory(), []string(nil)
 		with := func(c *Config) {
 			c.Journal = store
-			c.Others = func(account, sign string) { reported = append(reported, account+": "+sign) }
+			c.Others = func(account pending.AccountID, sign string) { reported = append(reported, string(account)+": "+sign) }
 		}
 		d := client(t, &service{}, with)
 		require.True(t, d.Exclusive("acc_1"))
@@ -53,7 +56,7 @@ func TestOneAccountByTwoBaseURLs(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				k, reported := newDisk(), []string(nil)
 				others := func(c *Config) {
-					c.Others = func(account, sign string) { reported = append(reported, account+": "+sign) }
+					c.Others = func(account pending.AccountID, sign string) { reported = append(reported, string(account)+": "+sign) }
 				}
 				there := func(c *Config) {
 					if both {
@@ -134,8 +137,13 @@ func TestWordsOfTheWire(t *testing.T) {
 	assert.Equal(t, "a fact that this version does not know", factText(&ledger.Fact{Kind: 99}, quote))
 	assert.Equal(t, "an unknown code", code("no code"))
 	assert.Zero(t, (&Final{}).DecidedAt())
-	one, other := Intent{Operation: order, Account: "acc_1", Body: []byte("{}")}, Intent{Operation: order, Account: "acc_2", Body: []byte("{}")}
+	one := Write{Intent: pending.Intent{Operation: order, Account: "acc_1", Body: []byte("{}")}}
+	other := Write{Intent: pending.Intent{Operation: order, Account: "acc_2", Body: []byte("{}")}}
 	assert.True(t, one.SameOrder(&one))
 	assert.False(t, one.SameOrder(&other))
+	one.Intent.Body = bytes.Repeat([]byte("1"), wire.MostShown+1)
+	other.Intent = one.Intent
+	other.Intent.Body = append(bytes.Clone(one.Intent.Body[:wire.MostShown]), '2')
+	assert.NotEqual(t, one.Digest(), other.Digest(), "every byte of it counts")
 	assert.ErrorIs(t, &noRoom{error: errNoAnswer}, errNoAnswer)
 }

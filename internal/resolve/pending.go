@@ -8,6 +8,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -40,7 +41,7 @@ func (d *Driver) Named(ctx context.Context, name string) ([]journal.History, err
 }
 
 // DoubtedIn returns the ids of the writes in a place whose outcome is not known.
-func (d *Driver) DoubtedIn(ctx context.Context, at pending.Place) ([]string, error) {
+func (d *Driver) DoubtedIn(ctx context.Context, at pending.Place) ([]pending.IntentID, error) {
 	if err := d.Load(ctx); err != nil {
 		return nil, err
 	}
@@ -48,12 +49,12 @@ func (d *Driver) DoubtedIn(ctx context.Context, at pending.Place) ([]string, err
 }
 
 // Pending lists the writes whose outcome is not known, oldest first.
-func (d *Driver) Pending(ctx context.Context) ([]PendingWrite, error) {
+func (d *Driver) Pending(ctx context.Context) ([]pending.Write, error) {
 	if err := d.Load(ctx); err != nil {
 		return nil, err
 	}
 	entries := d.pending.doubted()
-	writes := make([]PendingWrite, len(entries))
+	writes := make([]pending.Write, len(entries))
 	for i, e := range entries {
 		writes[i] = d.workerOf(e).describe(e)
 	}
@@ -62,11 +63,11 @@ func (d *Driver) Pending(ctx context.Context) ([]PendingWrite, error) {
 
 // PendingOn lists the writes of an account whose outcome is not known, and after them those
 // that are being sent.
-func (d *Driver) PendingOn(ctx context.Context, environment, account string) ([]PendingWrite, error) {
+func (d *Driver) PendingOn(ctx context.Context, environment spec.Environment, account pending.AccountID) ([]pending.Write, error) {
 	if err := d.Load(ctx); err != nil {
 		return nil, err
 	}
-	var writes []PendingWrite
+	var writes []pending.Write
 	doubted, sent := d.pending.open()
 	for _, e := range doubted {
 		if in := &e.Intent; in.Environment == environment && in.Account == account {
@@ -75,7 +76,7 @@ func (d *Driver) PendingOn(ctx context.Context, environment, account string) ([]
 	}
 	for _, e := range sent {
 		if in := &e.Intent; in.Environment == environment && in.Account == account {
-			writes = append(writes, PendingWrite{Intent: *in, Try: e.Try(), Reason: "its call has not returned"})
+			writes = append(writes, pending.Write{Intent: e.intent(), Reason: "its call has not returned"})
 		}
 	}
 	return writes, nil
@@ -83,7 +84,7 @@ func (d *Driver) PendingOn(ctx context.Context, environment, account string) ([]
 
 // Resolve waits for the outcome of a write by its id. The error is that of the journal:
 // why there is no outcome is in the resolution.
-func (d *Driver) Resolve(ctx context.Context, id string) (r Resolution, known bool, err error) {
+func (d *Driver) Resolve(ctx context.Context, id pending.IntentID) (r Found, known bool, err error) {
 	since := d.Requests()
 	if err := d.Load(ctx); err != nil {
 		return r, false, err
@@ -105,7 +106,7 @@ func (d *Driver) Ask(w *Write, since uint64) { d.workerOf(w).ask(w, since) }
 
 // Wait waits until a write is resolved, nothing more is done about it, or the context
 // ends.
-func (d *Driver) Wait(ctx context.Context, w *Write) (Resolution, bool) {
+func (d *Driver) Wait(ctx context.Context, w *Write) (Found, bool) {
 	return d.workerOf(w).wait(ctx, w)
 }
 
@@ -114,7 +115,7 @@ func (d *Driver) IsOpen(w *Write) bool { return d.pending.find(w.Intent.ID) != n
 
 // Recover waits for the outcomes of the writes that earlier runs left, or clients that
 // have closed. The error joins those of the writes that have none.
-func (d *Driver) Recover(ctx context.Context) ([]Resolution, error) {
+func (d *Driver) Recover(ctx context.Context) ([]Found, error) {
 	since := d.Requests()
 	if err := d.Load(ctx); err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (d *Driver) Recover(ctx context.Context) ([]Resolution, error) {
 			d.Ask(e, since)
 		}
 	}
-	resolutions, open := make([]Resolution, len(left)), make([]error, len(left))
+	resolutions, open := make([]Found, len(left)), make([]error, len(left))
 	var all sync.WaitGroup // so that their waits overlap
 	for i, w := range left {
 		all.Go(func() {
@@ -142,7 +143,7 @@ func (d *Driver) Recover(ctx context.Context) ([]Resolution, error) {
 }
 
 // Acknowledge notes a person's word.
-func (d *Driver) Acknowledge(ctx context.Context, id string, found ledger.Outcome, note string) error {
+func (d *Driver) Acknowledge(ctx context.Context, id pending.IntentID, found ledger.Outcome, note string) error {
 	if err := d.Load(ctx); err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (d *Driver) Acknowledge(ctx context.Context, id string, found ledger.Outcom
 
 // Leave gives the writes of a client that has closed to another one, and returns those
 // whose outcome is not known. The last one hands over what it knows of the accounts.
-func (d *Driver) Leave() (left []string) {
+func (d *Driver) Leave() (left []pending.IntentID) {
 	if ended := d.pending.lastOf(d); ended != nil {
 		_ = d.store.handOver(*ended, d.Books.HandOver()) // without it the next run looks first
 	}

@@ -29,10 +29,10 @@ func TestListsOfOpenWrites(t *testing.T) {
 		d.Own(sent2, "")
 		require.NoError(t, d.Before(t.Context(), sent2, false))
 
-		ids := func(open []PendingWrite, err error) (ids []string) {
+		ids := func(open []pending.Write, err error) (ids []string) {
 			require.NoError(t, err)
 			for _, w := range open {
-				ids = append(ids, w.Intent.ID)
+				ids = append(ids, string(w.Intent.ID))
 			}
 			return ids
 		}
@@ -42,12 +42,12 @@ func TestListsOfOpenWrites(t *testing.T) {
 		assert.Equal(t, []string{"w_5"}, ids(d.PendingOn(t.Context(), "sandbox", "")))
 		open, err := d.PendingOn(t.Context(), "live", "acc_1")
 		require.NoError(t, err)
-		assert.Equal(t, first.Intent, open[0].Intent)
+		assert.Equal(t, first.intent(), open[0].Intent)
 		assert.Equal(t, "its call has not returned", open[2].Reason)
-		assert.Equal(t, "key of w_4", open[2].Try.Key)
+		assert.Equal(t, pending.Key("key of w_4"), open[2].Key)
 		assert.Equal(t, sent.Intent.Body, open[2].Intent.Body)
 
-		for place, want := range map[pending.Place][]string{
+		for place, want := range map[pending.Place][]pending.IntentID{
 			{Environment: "live", Account: "acc_1", Symbol: "BTC"}: {"w_1"},
 			{Environment: "live", Account: "acc_1", Symbol: "ETH"}: {"w_2"},
 			{Environment: "live", Account: "acc_1"}:                {"w_2"},
@@ -57,7 +57,7 @@ func TestListsOfOpenWrites(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, want, in, "%v", place)
 		}
-		assert.Equal(t, []string{"w_1", "w_2", "w_3"}, shut(d))
+		assert.Equal(t, []pending.IntentID{"w_1", "w_2", "w_3"}, shut(d))
 	})
 }
 
@@ -121,7 +121,7 @@ func TestRecover(t *testing.T) {
 		found, err := d.Recover(ctx)
 		require.Len(t, found, 2)
 		assert.Equal(t, ledger.Applied, found[0].Outcome)
-		assert.Equal(t, "w_1", found[0].Intent.ID)
+		assert.Equal(t, pending.IntentID("w_1"), found[0].Intent.ID)
 		assert.Equal(t, ledger.Unknown, found[1].Outcome)
 		require.ErrorContains(t, err, "write w_2, POST /sandbox/orders BTC: ")
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -138,7 +138,7 @@ func TestAcknowledge(t *testing.T) {
 		s := &service{}
 		d := client(t, s, on(k))
 		w := lost(t, d, "w_1", order, named("entry 7"))
-		waits := make(chan Resolution)
+		waits := make(chan Found)
 		go func() {
 			r, _ := d.Wait(t.Context(), w)
 			waits <- r
@@ -237,7 +237,7 @@ func TestAcknowledgeAndThenACrash(t *testing.T) {
 	for _, found := range []ledger.Outcome{ledger.Applied, ledger.NotApplied} {
 		synctest.Test(t, func(t *testing.T) {
 			k := newDisk()
-			d := client(t, &service{}, on(k), foreground, func(c *Config) { c.Unwritten = func(*Intent, error) {} })
+			d := client(t, &service{}, on(k), foreground, func(c *Config) { c.Unwritten = func(*pending.Intent, error) {} })
 			lost(t, d, "w_1", order, named("entry 7"))
 			k.failsAt("end")
 			require.NoError(t, d.Acknowledge(t.Context(), "w_1", found, "looked by hand"))

@@ -102,9 +102,9 @@ func (d *Driver) whyBlocked(w *Write, err error) string {
 	}
 	switch j := d.cfg.Host.Judge(err); {
 	case j.Unreachable && w.Left:
-		return "the API key does not reach account " + w.Intent.Account + ": the journal may be of another account holder"
+		return "the API key does not reach account " + string(w.Intent.Account) + ": the journal may be of another account holder"
 	case j.Unreachable:
-		return "the API key does not reach account " + w.Intent.Account
+		return "the API key does not reach account " + string(w.Intent.Account)
 	case j.KeyRefused:
 		return "the API key is refused, and asked with again"
 	case errors.As(err, new(*cannotAsk)):

@@ -34,12 +34,12 @@ var errFull = errors.New("full")
 func (p *places) Prepare(ctx context.Context, r Request) (Prepared, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if limit, bounded := p.limit[r.Operation]; bounded && p.taken[r.Operation] >= limit {
+	if limit, bounded := p.limit[string(r.Operation)]; bounded && p.taken[string(r.Operation)] >= limit {
 		return nil, errFull
 	}
-	p.taken[r.Operation]++
+	p.taken[string(r.Operation)]++
 	one, err := p.service.Prepare(ctx, r)
-	return &place{Prepared: one, of: p, operation: r.Operation}, err
+	return &place{Prepared: one, of: p, operation: string(r.Operation)}, err
 }
 
 func (p *places) Judge(err error) Judgment {
@@ -161,7 +161,7 @@ func TestEdge27_ThoseInsideTheWindowAreFirst(t *testing.T) {
 			if r.Key == "key of w_0" {
 				time.Sleep(time.Second) // the others come meanwhile
 			}
-			keys = append(keys, r.Key)
+			keys = append(keys, string(r.Key))
 			return noOrder
 		}
 		s.keys = oneNamespace

@@ -13,7 +13,7 @@ import (
 // use.
 type registry struct {
 	mu     sync.Mutex
-	byID   map[string]*Write
+	byID   map[pending.IntentID]*Write
 	all    []*Write                   // oldest first
 	places map[pending.Place][]*Write // those that show there, oldest first
 	names  map[string][]*Write        // by name; the first has it, and one that came by Add may wait behind it
@@ -56,7 +56,7 @@ func (r *registry) add(e *Write) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
-		r.byID = make(map[string]*Write)
+		r.byID = make(map[pending.IntentID]*Write)
 		r.places = make(map[pending.Place][]*Write)
 	}
 	if r.byID[e.Intent.ID] != nil {
@@ -165,7 +165,7 @@ func (r *registry) clear(e *Write) {
 }
 
 // find returns the item of an id; nil if there is none.
-func (r *registry) find(id string) *Write {
+func (r *registry) find(id pending.IntentID) *Write {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byID[id]
@@ -205,13 +205,13 @@ func (r *registry) collect(wanted func(*Write) bool) []*Write {
 
 // doubtedIn returns the ids of the items in doubt that show in a place and are not settled,
 // oldest first.
-func (r *registry) doubtedIn(p pending.Place) []string {
+func (r *registry) doubtedIn(p pending.Place) []pending.IntentID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.doubts == 0 {
 		return nil
 	}
-	var ids []string
+	var ids []pending.IntentID
 	for e := range r.around([]pending.Place{p}) {
 		if e.doubted && !e.quiet {
 			ids = append(ids, e.Intent.ID)

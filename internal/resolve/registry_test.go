@@ -24,7 +24,7 @@ var (
 )
 
 func placed(id string, places ...pending.Place) *Write {
-	e := &Write{Intent: Intent{ID: id}}
+	e := &Write{Intent: pending.Intent{ID: pending.IntentID(id)}}
 	copy(e.Places[:], places)
 	return e
 }
@@ -33,7 +33,7 @@ func placed(id string, places ...pending.Place) *Write {
 func idsOfWrites(items []*Write) []string {
 	found := make([]string, len(items))
 	for i, e := range items {
-		found[i] = e.Intent.ID
+		found[i] = string(e.Intent.ID)
 	}
 	return found
 }
@@ -72,7 +72,7 @@ func TestEntriesThatShowInOnePlace(t *testing.T) {
 				r.doubt(e)
 			}
 			for _, there := range row.there {
-				assert.Equal(t, slices.Contains(row.beside, there.Intent.ID), slices.Contains(idsOfWrites(r.doubtedBeside(there)), e.Intent.ID), "%s has it beside", there.Intent.ID)
+				assert.Equal(t, slices.Contains(row.beside, string(there.Intent.ID)), slices.Contains(idsOfWrites(r.doubtedBeside(there)), string(e.Intent.ID)), "%s has it beside", there.Intent.ID)
 				r.remove(there)
 			}
 			assert.Empty(t, r.doubtedBeside(e))
@@ -97,16 +97,16 @@ func TestEntriesInDoubtAreOldestFirst(t *testing.T) {
 		r.doubt(added[i]) // again
 	}
 	assert.Equal(t, []string{"write 2", "write 4", "write 7", "write 9"}, idsOfWrites(r.doubted()))
-	assert.Equal(t, []string{"write 2", "write 4"}, r.doubtedIn(btcPlace))
-	assert.Equal(t, []string{"write 7", "write 9"}, r.doubtedIn(ethPlace))
-	assert.Equal(t, []string{"write 2", "write 4", "write 7", "write 9"}, r.doubtedIn(accountPlace))
+	assert.Equal(t, []pending.IntentID{"write 2", "write 4"}, r.doubtedIn(btcPlace))
+	assert.Equal(t, []pending.IntentID{"write 7", "write 9"}, r.doubtedIn(ethPlace))
+	assert.Equal(t, []pending.IntentID{"write 2", "write 4", "write 7", "write 9"}, r.doubtedIn(accountPlace))
 	assert.Nil(t, r.doubtedIn(paperPlace))
 
 	r.clear(added[4])
 	r.remove(added[7])
 	assert.Equal(t, []string{"write 2", "write 9"}, idsOfWrites(r.doubted()))
-	assert.Equal(t, []string{"write 2"}, r.doubtedIn(btcPlace))
-	assert.Equal(t, []string{"write 9"}, r.doubtedIn(ethPlace))
+	assert.Equal(t, []pending.IntentID{"write 2"}, r.doubtedIn(btcPlace))
+	assert.Equal(t, []pending.IntentID{"write 9"}, r.doubtedIn(ethPlace))
 }
 
 func TestFindingEntries(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // replays is a driver with a declared account that was flat, and what is decided of it.
@@ -28,8 +30,8 @@ func newReplays(t *testing.T) *replays {
 	t.Helper()
 	d := New(Config{
 		Host: &service{}, BaseURL: "here", Life: NewLife(),
-		Traits:      func(string) Traits { return Traits{Trades: true} },
-		IsExclusive: func(string) bool { return true },
+		Traits:      func(spec.Operation) Traits { return Traits{Trades: true} },
+		IsExclusive: func(pending.AccountID) bool { return true },
 	})
 	r := &replays{T: t, Driver: d, account: books.Account{Environment: "live", ID: "acc_1"}, at: time.Now().Add(time.Minute)}
 	for digest := range uint64(3) { // so that no list was ever empty
@@ -50,7 +52,7 @@ func (r *replays) buy(id string) *Write { return r.write(id, `{"side":"long","si
 
 func (r *replays) write(id, body string) *Write {
 	w := &Write{Traits: Traits{Trades: true}, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
-	w.Intent = Intent{ID: id, Operation: order, Environment: "live", Account: "acc_1", Symbol: "BTC", Body: []byte(body)}
+	w.Intent = pending.Intent{ID: pending.IntentID(id), Operation: order, Environment: "live", Account: "acc_1", Symbol: "BTC", Body: []byte(body)}
 	r.Own(w, "")
 	w.booked, w.registered = r.bookWrite(w), true
 	require.True(r, r.pending.add(w))

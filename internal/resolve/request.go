@@ -8,13 +8,14 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Answer is what a request came to, apart from what the journal keeps of it.
 type Answer struct {
 	ledger.Answer
-	Key      string // that it had
+	Key      pending.Key // that it had
 	Body     []byte
 	Received time.Time
 	Err      error // nil after a success
@@ -48,7 +49,7 @@ func (w *Write) asked() *accounting.Act {
 }
 
 // askedOf reads what a write asked for.
-func askedOf(in *Intent, k Traits) accounting.Act {
+func askedOf(in *pending.Intent, k Traits) accounting.Act {
 	var sent sentWrite
 	_ = json.Unmarshal(in.Body, &sent) // of our own making
 	size, _ := decimal.NewFromString(sent.Size.String())

@@ -94,8 +94,8 @@ func TestRestart(t *testing.T) {
 				if row.key == "" {
 					row.key = "key of w_1"
 				}
-				assert.Equal(t, row.key, found[0].Try.Key)
-				assert.Equal(t, row.key, s.sent[0].Key)
+				assert.Equal(t, row.key, string(found[0].Intent.Key))
+				assert.Equal(t, row.key, string(s.sent[0].Key))
 				end := k.end(t, "w_1")
 				assert.Equal(t, row.outcome, end.Outcome)
 				assert.Equal(t, row.outcome == ledger.Applied, end.Dead, "the service has an answer under its key")

@@ -14,6 +14,8 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -69,7 +71,7 @@ type service struct {
 	asked    []string
 	at       []time.Duration // when
 	sent     []Request
-	resolved []Resolution
+	resolved []Found
 	set      []Levels
 }
 
@@ -123,9 +125,9 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) Answer {
 		}
 	}
 	a := Answer{Answer: silence, Key: r.Key, Received: time.Now(), Err: errNoAnswer}
-	of := uuid.Validate(r.Key) == nil // a calibration, whose key is fresh
+	of := uuid.Validate(string(r.Key)) == nil // a calibration, whose key is fresh
 	if !of || s.handle != nil {
-		s.note(r.Operation)
+		s.note(string(r.Operation))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,9 +140,9 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) Answer {
 	case of:
 		a.Answer = oneNamespace(r)
 	}
-	if next := s.answers[r.Operation]; s.handle == nil && !of && len(next) > 0 && ctx.Err() == nil {
+	if next := s.answers[string(r.Operation)]; s.handle == nil && !of && len(next) > 0 && ctx.Err() == nil {
 		a.Answer = next[0]
-		s.answers[r.Operation] = next[min(1, len(next)-1):]
+		s.answers[string(r.Operation)] = next[min(1, len(next)-1):]
 	}
 	switch a.Class {
 	case ledger.Success:
@@ -185,13 +187,13 @@ func (s *service) Read(_ context.Context, r Reading) (*Look, error) {
 	return &l, err
 }
 
-func (s *service) Resolved(r Resolution) {
+func (s *service) Resolved(r Found) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resolved = append(s.resolved, r)
 }
 
-func (s *service) SetLevels(_ context.Context, _ *Intent, wanted Levels) error {
+func (s *service) SetLevels(_ context.Context, _ *pending.Intent, wanted Levels) error {
 	s.note("set levels")
 	s.set = append(s.set, wanted)
 	return s.cannot
@@ -205,7 +207,7 @@ func (s *service) Judge(err error) Judgment {
 }
 
 // Keyless is asked once a turn. It stops a driver that spins: virtual time has no end.
-func (s *service) Keyless(string) error {
+func (s *service) Keyless(spec.Environment) error {
 	if s.turns.Add(1) > mostTurns {
 		panic("the driver spins")
 	}
@@ -230,8 +232,8 @@ func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 	life := NewLife()
 	c := Config{
 		Host: s, BaseURL: "here", Life: life, Background: true, Baselines: 100,
-		Traits: traitsOf, IsExclusive: func(string) bool { return true }, WithoutBaseline: true,
-		Others: func(string, string) {}, NewJournal: func() {}, Unwritten: func(_ *Intent, err error) { t.Errorf("not written: %v", err) },
+		Traits: func(o spec.Operation) Traits { return traitsOf(string(o)) }, IsExclusive: func(pending.AccountID) bool { return true }, WithoutBaseline: true,
+		Others: func(pending.AccountID, string) {}, NewJournal: func() {}, Unwritten: func(_ *pending.Intent, err error) { t.Errorf("not written: %v", err) },
 	}
 	for _, change := range change {
 		change(&c)
@@ -250,7 +252,7 @@ func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 var closes sync.Map
 
 // shut closes a client, and returns the writes that it leaves.
-func shut(d *Driver) []string {
+func shut(d *Driver) []pending.IntentID {
 	if end, open := closes.LoadAndDelete(d); open {
 		end.(func())()
 		return d.Leave()
@@ -287,8 +289,8 @@ func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
 	live, entry := operation != paper, operation != exit && operation != levels
 	w := &Write{
 		Traits: traitsOf(operation),
-		Intent: Intent{
-			ID: id, BaseURL: d.cfg.BaseURL, Operation: operation, Environment: "live", Account: "acc_1", Symbol: "BTC",
+		Intent: pending.Intent{
+			ID: pending.IntentID(id), BaseURL: d.cfg.BaseURL, Operation: spec.Operation(operation), Environment: "live", Account: "acc_1", Symbol: "BTC",
 			Body: []byte(`{"symbol":"BTC","side":"long","size":1}`), Entry: entry, Decided: time.Now(), SendTTL: time.Minute,
 		},
 		Ledger: ledger.Ledger{Terms: ledger.Terms{
@@ -299,7 +301,7 @@ func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
 	if !live {
 		w.Intent.Environment, w.Intent.Account = "sandbox", ""
 	} else {
-		w.SetKey(Try{"key of " + id, 0})
+		w.SetKey(Try{pending.Key("key of " + id), 0})
 	}
 	for _, change := range change {
 		change(w)
@@ -369,4 +371,4 @@ func (s *service) asks() string {
 }
 
 // notDeclared: others may trade the accounts.
-func notDeclared(c *Config) { c.IsExclusive = func(string) bool { return false } }
+func notDeclared(c *Config) { c.IsExclusive = func(pending.AccountID) bool { return false } }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // turns is a schedule whose turns a test decides.
@@ -57,13 +59,13 @@ func (r *turns) end() {
 // write is that of a number.
 func (r *turns) write(number int) *Write {
 	if r.writes[number] == nil {
-		r.writes[number] = &Write{Intent: Intent{ID: strconv.Itoa(number), Decided: time.Now()}}
+		r.writes[number] = &Write{Intent: pending.Intent{ID: pending.IntentID(strconv.Itoa(number)), Decided: time.Now()}}
 	}
 	return r.writes[number]
 }
 
 func (r *turns) number(w *Write) int {
-	n, _ := strconv.Atoi(w.Intent.ID)
+	n, _ := strconv.Atoi(string(w.Intent.ID))
 	return n
 }
 

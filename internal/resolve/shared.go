@@ -9,6 +9,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/journal"
 )
@@ -29,13 +30,13 @@ type shared struct {
 	loading chan struct{} // holds a token while the journal is read
 
 	mu       sync.Mutex
-	read     bool              // the journal was, or there is none
-	complete bool              // it was, and has every write of earlier runs
-	ahead    map[string]bool   // ids of exits that went out although it could not be read
-	views    map[string]*view  // by base URL
-	first    map[string]string // by live account, the base URL by which it was written to first
-	workers  []*Driver         // of open clients
-	orphans  []*Write          // of clients that have closed
+	read     bool                         // the journal was, or there is none
+	complete bool                         // it was, and has every write of earlier runs
+	ahead    map[pending.IntentID]bool    // ids of exits that went out although it could not be read
+	views    map[string]*view             // by base URL
+	first    map[pending.AccountID]string // by live account, the base URL by which it was written to first
+	workers  []*Driver                    // of open clients
+	orphans  []*Write                     // of clients that have closed
 }
 
 // view is what the clients of one service know of its accounts: a write of one is an own
@@ -148,17 +149,17 @@ func (r *shared) giveBack(w *Write) {
 }
 
 // goAhead notes an exit that goes out although the journal could not be read.
-func (r *shared) goAhead(id string) {
+func (r *shared) goAhead(id pending.IntentID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ahead == nil {
-		r.ahead = make(map[string]bool)
+		r.ahead = make(map[pending.IntentID]bool)
 	}
 	r.ahead[id] = true
 }
 
 // wentAhead reports whether a write is such an exit.
-func (r *shared) wentAhead(id string) bool {
+func (r *shared) wentAhead(id pending.IntentID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ahead[id]
@@ -258,15 +259,15 @@ const resolvedWithLooks = 64
 // resolutions are what writes in doubt have come to.
 type resolutions struct {
 	mu    sync.Mutex
-	byID  map[string]Resolution
-	order []string
+	byID  map[pending.IntentID]Found
+	order []pending.IntentID
 }
 
-func (r *resolutions) keep(id string, of Resolution) {
+func (r *resolutions) keep(id pending.IntentID, of Found) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
-		r.byID = make(map[string]Resolution)
+		r.byID = make(map[pending.IntentID]Found)
 	}
 	if _, kept := r.byID[id]; kept {
 		r.byID[id] = of
@@ -285,7 +286,7 @@ func (r *resolutions) keep(id string, of Resolution) {
 	}
 }
 
-func (r *resolutions) find(id string) (Resolution, bool) {
+func (r *resolutions) find(id pending.IntentID) (Found, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	of, ok := r.byID[id]

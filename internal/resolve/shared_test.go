@@ -8,17 +8,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // A write that ends twice, by a person and by the service at once, takes the room of one
 // among the resolutions that are kept.
 func TestAResolutionIsKeptOnce(t *testing.T) {
 	var kept resolutions
-	id := func(n int) string { return fmt.Sprint("write ", n) }
+	id := func(n int) pending.IntentID { return pending.IntentID(fmt.Sprint("write ", n)) }
 	looks := []*Look{{}}
 	for n := range maxResolved {
 		for _, found := range []ledger.Outcome{ledger.NotApplied, ledger.Applied} {
-			kept.keep(id(n), Resolution{Intent: Intent{ID: id(n)}, Outcome: found, Looks: looks})
+			kept.keep(id(n), Found{Intent: pending.Intent{ID: id(n)}, Outcome: found, Looks: looks})
 		}
 	}
 	for n := range maxResolved {
@@ -28,7 +29,7 @@ func TestAResolutionIsKeptOnce(t *testing.T) {
 		assert.Equal(t, id(n), r.Intent.ID)
 		assert.Equal(t, n >= maxResolved-resolvedWithLooks, len(r.Looks) > 0, "%s: the newest keep their looks", id(n))
 	}
-	kept.keep("one more", Resolution{})
+	kept.keep("one more", Found{})
 	_, ok := kept.find(id(0))
 	assert.False(t, ok, "the oldest goes")
 	_, ok = kept.find(id(1))

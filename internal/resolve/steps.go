@@ -294,11 +294,11 @@ func (d *Driver) probe(w *Write, place Prepared) error {
 		return err
 	}
 	// It may run now, so no read beside it shows the account before or after it.
-	d.Books.SendBegan(w.Intent.account())
+	d.Books.SendBegan(w.account())
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Life.closing), requestPatience, transport.ErrTimeout)
 	defer cancel()
 	h := place.Send(ctx, gate)
-	d.Books.SendEnded(w.Intent.account(), time.Now())
+	d.Books.SendEnded(w.account(), time.Now())
 	d.heardBack(w, ledger.Fact{Kind: ledger.ProbeEnded}, &h)
 	if h.Class == ledger.Success || h.Class == ledger.Refusal && h.Replayed {
 		w.Answer = &h
@@ -315,7 +315,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	if err := d.askJournal(d.cfg.Life.closing, w.Intent.Account, notePatience); err != nil {
 		return err // who trades there is not known: what the look says would stand for good
 	}
-	key := w.Intent.account()
+	key := w.account()
 	l := d.looks[key]
 	seen := d.seen[w]
 	// A look that another write has just had serves this one too, if it began when this
@@ -404,8 +404,8 @@ func (e NotExecuted) Error() string { return string(e) }
 func (d *Driver) finish(w *Write) {
 	known := w.known()
 	f := Final{Outcome: w.Ledger.Outcome(), Evidence: w.by, Note: known.note, Dead: w.Ledger.Held() || w.Answer != nil && w.Answer.spends() || w.by == ByAcknowledged}
-	r := Resolution{
-		Intent: w.Intent, Try: w.Try(), Outcome: f.Outcome, Evidence: w.by,
+	r := Found{
+		Intent: w.intent(), Outcome: f.Outcome, Evidence: w.by,
 		Late: w.Ledger.Late(), MaybeLate: w.Ledger.MaybeLate(), Looks: known.looks,
 	}
 	if n := w.newer; n != nil {

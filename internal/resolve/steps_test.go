@@ -14,6 +14,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // A write to which nothing was answered is found out about by fence, probe and looks.
@@ -116,7 +117,7 @@ func TestSteps(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &service{answers: row.answers, keys: row.keys, body: `{}`}
-				d := client(t, s, func(c *Config) { c.IsExclusive = func(string) bool { return !row.shared } })
+				d := client(t, s, func(c *Config) { c.IsExclusive = func(pending.AccountID) bool { return !row.shared } })
 				if row.operation == "" {
 					row.operation = order
 				}
@@ -142,7 +143,7 @@ func TestSteps(t *testing.T) {
 				open, err := d.Pending(t.Context())
 				require.NoError(t, err)
 				assert.Empty(t, open)
-				assert.Equal(t, []Resolution{r}, s.resolved)
+				assert.Equal(t, []Found{r}, s.resolved)
 				assert.Empty(t, shut(d))
 			})
 		})
@@ -205,7 +206,7 @@ func TestWhatTheAccountShows(t *testing.T) {
 				s.look = func() (Look, error) {
 					return Look{Status: "ACTIVE", Orders: row.orders, Positions: map[string]accounting.Position{"BTC": row.shows}}, nil
 				}
-				d := client(t, s, func(c *Config) { c.IsExclusive = func(string) bool { return !row.shared } })
+				d := client(t, s, func(c *Config) { c.IsExclusive = func(pending.AccountID) bool { return !row.shared } })
 				readTwice(d)
 				operation := order
 				if row.operation != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -58,7 +59,7 @@ func TestAnUnfinishedHistoryCounts(t *testing.T) {
 		k := newDisk()
 		d := client(t, &service{}, on(k), foreground)
 		require.NoError(t, d.Load(t.Context()))
-		data, err := json.Marshal(record{Begin: &begin{Intent: Intent{ID: "w_1"}}})
+		data, err := json.Marshal(record{Begin: &begin{Intent: &pending.Intent{ID: "w_1"}}})
 		require.NoError(t, err)
 		require.NoError(t, k.Store.Append(t.Context(), true, journal.Record{Intent: "w_1", Name: "entry 7", Data: data}))
 		w := newWrite(d, "w_2", order, named("entry 7"))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // AsksTwice reports whether nothing is known that a second execution of a write would meet beside what the
@@ -16,7 +17,7 @@ func (d *Driver) AsksTwice(w *Write) bool {
 
 // SawWaiting notes in which markets of an account something rests or runs, by a read of all of it: each by
 // its symbol, which is empty where the service does not show it.
-func (d *Driver) SawWaiting(environment, account string, symbols []string, begun time.Time) {
+func (d *Driver) SawWaiting(environment spec.Environment, account pending.AccountID, symbols []string, begun time.Time) {
 	d.waiting.saw(pending.Place{Environment: environment, Account: account}, symbols, begun, d.without().ReadLag())
 }
 

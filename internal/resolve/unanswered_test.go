@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -67,7 +68,7 @@ func TestFound11_WhatWasNotedAndNeverSent(t *testing.T) {
 				date(two)
 				require.NoError(t, two.Load(t.Context()))
 				time.Sleep(time.Minute)
-				resolved := now(s, func() []Resolution { return s.resolved })
+				resolved := now(s, func() []Found { return s.resolved })
 				require.Len(t, resolved, 1)
 				assert.Equal(t, ledger.NotApplied, resolved[0].Outcome)
 				assert.Equal(t, ByReplay, resolved[0].Evidence, "the refusal says it, and no look")
@@ -108,7 +109,7 @@ func TestFound11_AnEndThatTheJournalDoesNotTake(t *testing.T) {
 		t.Run(fmt.Sprint("the client closes ", closes), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				k, unwritten := newDisk(), 0
-				one := client(t, &service{}, on(k), func(c *Config) { c.Unwritten = func(*Intent, error) { unwritten++ } })
+				one := client(t, &service{}, on(k), func(c *Config) { c.Unwritten = func(*pending.Intent, error) { unwritten++ } })
 				w := newWrite(one, "1", order)
 				one.Own(w, "")
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -229,7 +229,7 @@ func TestAJournalThatFailsWhileItIsAsked(t *testing.T) {
 	}
 }
 
-func waitFor(t *testing.T, d *Driver, w *Write, patience time.Duration) (Resolution, bool) {
+func waitFor(t *testing.T, d *Driver, w *Write, patience time.Duration) (Found, bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

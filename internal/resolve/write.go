@@ -14,31 +14,21 @@ import (
 	"github.com/tradingapi/trading-go/internal/pending"
 )
 
-// Intent is a write as it was decided on: it never changes. Its JSON is in journals.
-type Intent struct {
-	ID            string
-	ClientOrderID string `json:",omitempty"`
-	Tag           string `json:",omitempty"`
-	BaseURL       string
-	Process       string
-	Operation     string
-	Environment   string
-	Account       string `json:",omitempty"`
-	Symbol        string `json:",omitempty"`
-	Body          []byte
-	Entry         bool `json:",omitempty"`
-	Decided       time.Time
-	SendTTL       time.Duration
-}
-
 // Try is a key of a write, and which of its keys it is, from 1. Its JSON is in journals.
 type Try struct {
-	Key    string `json:"key,omitempty"`
-	Number int    `json:"try,omitempty"`
+	Key    pending.Key `json:"key,omitempty"`
+	Number int         `json:"try,omitempty"`
 }
 
-func (in *Intent) account() books.Account {
-	return books.Account{Environment: in.Environment, ID: in.Account}
+func (w *Write) account() books.Account {
+	return books.Account{Environment: w.Intent.Environment, ID: w.Intent.Account}
+}
+
+// intent is the write with its present key.
+func (w *Write) intent() pending.Intent {
+	in, t := w.Intent, w.Try()
+	in.Key, in.Try = t.Key, t.Number
+	return in
 }
 
 // Traits are what the client knows of an operation that writes.
@@ -55,7 +45,7 @@ type Traits struct {
 }
 
 // places are the parts of the account in which a write can show.
-func (k Traits) places(in *Intent) [2]pending.Place {
+func (k Traits) places(in *pending.Intent) [2]pending.Place {
 	if k.Levels { // levels are beside each other only
 		return [2]pending.Place{{Environment: in.Environment + " levels", Account: in.Account, Symbol: in.Symbol}}
 	}
@@ -104,7 +94,7 @@ func (e Evidence) String() string {
 // it. The call that placed it owns it until it hands it to the driver. What is exported
 // is the call's until then.
 type Write struct {
-	Intent Intent
+	Intent pending.Intent // without its key, which changes
 	// Name is the caller's own id of it; empty without one. Places are where it can show; an empty one counts for
 	// nothing. Both are fixed before it is among the open writes.
 	Name   string
@@ -136,7 +126,7 @@ type Write struct {
 	inquiry *inquiry     // nil before the first doubt
 	newer   *newer       // of a setting of levels; nil if none is known to be newer
 
-	keyInStore string // the key that the journal has
+	keyInStore pending.Key // the key that the journal has
 	firstSend  time.Time
 	received   atomic.Bool // a fence was answered that the service knows its key
 	by         Evidence

@@ -115,10 +115,9 @@ func (d *dump) typeName(object *types.TypeName) {
 	name := object.Name()
 	if object.IsAlias() {
 		d.say("type %s = %s", name, d.text(types.Unalias(object.Type())))
-		return
 	}
-	named, ok := object.Type().(*types.Named)
-	if !ok {
+	named, ok := types.Unalias(object.Type()).(*types.Named)
+	if !ok || object.IsAlias() && !strings.Contains(named.Obj().Pkg().Path(), "/internal/") { // which has its own file
 		return
 	}
 	name += d.typeParams(named.TypeParams())
