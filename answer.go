@@ -299,7 +299,7 @@ func sameName(member, got, want string) error {
 }
 
 // sameOptName is [sameName] for a member that may be missing.
-func sameOptName(member string, got wire.Opt[string], want string) error {
+func sameOptName(member string, got wire.Nullable[string], want string) error {
 	text, ok := got.Get()
 	if !ok {
 		return nil

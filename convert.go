@@ -33,7 +33,7 @@ func convertAll[W, T any](from []W, convert func(*W) T) []T {
 }
 
 // optOf takes null and absent for the same: the answer lacks it.
-func optOf[T any](member wire.Opt[T]) Opt[T] { return optional(member.Get()) }
+func optOf[T any](member wire.Nullable[T]) Opt[T] { return optional(member.Get()) }
 
 // optional is v, or none.
 func optional[T any](v T, ok bool) Opt[T] {
@@ -44,7 +44,7 @@ func optional[T any](v T, ok bool) Opt[T] {
 }
 
 // optRecord converts a record that the answer may lack.
-func optRecord[W, T any](member *wire.Opt[W], convert func(*W) T) Opt[T] {
+func optRecord[W, T any](member *wire.Nullable[W], convert func(*W) T) Opt[T] {
 	if record := member.Value(); record != nil {
 		return Some(convert(record))
 	}
@@ -52,19 +52,19 @@ func optRecord[W, T any](member *wire.Opt[W], convert func(*W) T) Opt[T] {
 }
 
 // openRecord converts a position, if the answer has one and it is open.
-func openRecord[W any](member *wire.Opt[W], convert func(*W) Position) Opt[Position] {
+func openRecord[W any](member *wire.Nullable[W], convert func(*W) Position) Opt[Position] {
 	p, ok := optRecord(member, convert).Get()
 	return optional(p, ok && p.isOpen())
 }
 
 // textOf returns a text, empty if the answer lacks it.
-func textOf(member wire.Opt[string]) string {
+func textOf(member wire.Nullable[string]) string {
 	text, _ := member.Get()
 	return text
 }
 
 // markOf returns a mark, unpriced if the answer lacks it.
-func markOf(member wire.Opt[decimal.Decimal]) Mark {
+func markOf(member wire.Nullable[decimal.Decimal]) Mark {
 	if price, ok := member.Get(); ok {
 		return MarkAt(price)
 	}
@@ -72,7 +72,7 @@ func markOf(member wire.Opt[decimal.Decimal]) Mark {
 }
 
 // levelOf keeps the three states.
-func levelOf(member wire.Opt[decimal.Decimal]) Level {
+func levelOf(member wire.Nullable[decimal.Decimal]) Level {
 	if price, ok := member.Get(); ok {
 		return At(price)
 	}
@@ -83,7 +83,7 @@ func levelOf(member wire.Opt[decimal.Decimal]) Level {
 }
 
 // wireClosePct keeps the three states.
-func wireClosePct(t *TPSL) wire.Opt[decimal.Decimal] {
+func wireClosePct(t *TPSL) wire.Nullable[decimal.Decimal] {
 	if t.ClearClosePct && t.ClosePct.IsZero() {
 		return wire.Null[decimal.Decimal]()
 	}
@@ -91,22 +91,22 @@ func wireClosePct(t *TPSL) wire.Opt[decimal.Decimal] {
 }
 
 // wireOpt leaves out what the caller did not give.
-func wireOpt[T any](o Opt[T]) wire.Opt[T] {
+func wireOpt[T any](o Opt[T]) wire.Nullable[T] {
 	if v, ok := o.Get(); ok {
 		return wire.Some(v)
 	}
-	return wire.Opt[T]{}
+	return wire.Nullable[T]{}
 }
 
 // wireLevel keeps the three states.
-func wireLevel(level Level) wire.Opt[decimal.Decimal] {
+func wireLevel(level Level) wire.Nullable[decimal.Decimal] {
 	switch level.state {
 	case levelAt:
 		return wire.Some(level.at)
 	case levelClear:
 		return wire.Null[decimal.Decimal]()
 	default:
-		return wire.Opt[decimal.Decimal]{}
+		return wire.Nullable[decimal.Decimal]{}
 	}
 }
 
@@ -125,7 +125,7 @@ func timeOf(at wire.Timestamp, name string, extra *map[string]json.RawMessage) t
 }
 
 // optTimeOf is timeOf for a member that may be missing.
-func optTimeOf(member wire.Opt[wire.Timestamp], name string, extra *map[string]json.RawMessage) time.Time {
+func optTimeOf(member wire.Nullable[wire.Timestamp], name string, extra *map[string]json.RawMessage) time.Time {
 	at, _ := member.Get()
 	return timeOf(at, name, extra)
 }
@@ -316,10 +316,10 @@ func sandboxRequest(o *api.OrderRequest) *api.SandboxOrderRequest {
 
 // wireJSON leaves out what the caller did not give. What cannot be written has been
 // refused before.
-func wireJSON[T any](o Opt[T]) wire.Opt[json.RawMessage] {
+func wireJSON[T any](o Opt[T]) wire.Nullable[json.RawMessage] {
 	text, err := o.MarshalJSON()
 	if o.IsZero() || err != nil {
-		return wire.Opt[json.RawMessage]{}
+		return wire.Nullable[json.RawMessage]{}
 	}
 	return wire.Some(json.RawMessage(text))
 }

@@ -37,7 +37,7 @@ func (how Conditional) orderType() OrderType {
 }
 
 func (how Conditional) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
-	o.OrderType = wire.Opt[api.OrderType]{} // execKind says it
+	o.OrderType = wire.Nullable[api.OrderType]{} // execKind says it
 	r := &api.ConditionalOrderRequest{
 		ProOrderRequest: o, TriggerPrice: how.Trigger, ExecKind: wire.Some(api.ExecKind(how.Exec.String())),
 	}

@@ -16,7 +16,7 @@ import (
 type Intent = pending.Intent
 
 // PendingWrite is a write whose outcome is not known yet.
-type PendingWrite = pending.Write
+type PendingWrite = pending.Doubt
 
 // PendingError names the writes whose outcome is not known: those beside which an
 // entry was refused, or that are left when the client closes.

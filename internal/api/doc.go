@@ -5,7 +5,7 @@
 //
 // Nothing here appears in a public signature.
 //
-// An optional member, and a nullable one, is a [wire.Opt]. A record keeps the
+// An optional member, and a nullable one, is a [wire.Nullable]. A record keeps the
 // members that the contract does not know in Extra. models.yaml configures the
 // generator, overlay.yaml amends the contract for it, templates is what it writes.
 package api

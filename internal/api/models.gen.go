@@ -127,7 +127,7 @@ func (v *CancelRunRequest) AppendWire(dst []byte) []byte {
 type ChaseOrderRequest struct {
 	ProOrderRequest
 	// Price bound beyond which the order is not chased. Optional.
-	ChaseTo wire.Opt[decimal.Decimal]
+	ChaseTo wire.Nullable[decimal.Decimal]
 }
 
 // AppendWire appends the body of the request.
@@ -158,7 +158,7 @@ func (v *ChaseOrderRequest) AppendWire(dst []byte) []byte {
 type ChaseTWAPOrderRequest struct {
 	ProOrderRequest
 	// Price bound beyond which the order is not chased. Optional.
-	ChaseTo wire.Opt[decimal.Decimal]
+	ChaseTo wire.Nullable[decimal.Decimal]
 	// How long the run takes, in milliseconds.
 	DurationMs int64
 }
@@ -194,7 +194,7 @@ type ClosePositionRequest struct {
 	// Account that the write is for.
 	AccountID string
 	// Percent of the position to close. The contract shows no default: send it.
-	ClosePercent wire.Opt[decimal.Decimal]
+	ClosePercent wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 }
@@ -213,25 +213,25 @@ func (v *ClosePositionRequest) AppendWire(dst []byte) []byte {
 // ClosedTrade: A closed trade. Its net profit and loss is `realizedPnL` minus `fee`. The sandbox and live records share the members with a meaning of their own here; members marked `x-not-shown` are expected but not promised.
 type ClosedTrade struct {
 	// A point in time whose notation the contract does not fix: an ISO 8601 string, or milliseconds since the epoch.
-	ClosedAt wire.Opt[wire.Timestamp]
+	ClosedAt wire.Nullable[wire.Timestamp]
 	// Entry price of the closed position. The contract says that it is present but not under which name.
-	EntryPrice wire.Opt[decimal.Decimal]
+	EntryPrice wire.Nullable[decimal.Decimal]
 	// Fill price of the close. It can differ from the trigger level that caused it.
 	ExitPrice decimal.Decimal
 	// Round-trip fee in dollars: the opening and closing legs of this trade together.
 	Fee decimal.Decimal
 	// A point in time whose notation the contract does not fix: an ISO 8601 string, or milliseconds since the epoch.
-	OpenedAt wire.Opt[wire.Timestamp]
+	OpenedAt wire.Nullable[wire.Timestamp]
 	// Cause of the close. `market` is a manual close, a flip or a drawdown liquidation.
 	OrderType string
 	// Gross profit and loss in dollars: the fee is not deducted.
 	RealizedPnL decimal.Decimal
 	// Direction of the closed position.
-	Side wire.Opt[string]
+	Side wire.Nullable[string]
 	// Closed size in base units.
-	Size wire.Opt[decimal.Decimal]
+	Size wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
-	Symbol wire.Opt[string]
+	Symbol wire.Nullable[string]
 	// Members that are not in the contract, as they came; nil if there is none.
 	Extra map[string]json.RawMessage
 }
@@ -310,7 +310,7 @@ func (v *ClosedTrade) DecodeWire(d *wire.Decoder) error {
 type ConditionalOrderRequest struct {
 	ProOrderRequest
 	// What a trigger sends: a market order, or a limit order at `limitPrice`. `stop-market` when left out.
-	ExecKind wire.Opt[ExecKind]
+	ExecKind wire.Nullable[ExecKind]
 	// Price that sets off the order.
 	TriggerPrice decimal.Decimal
 }
@@ -368,15 +368,15 @@ type Error struct {
 	// Code of the refusal. Codes are case-sensitive: some differ by case alone. Further codes can appear; treat an unknown one by its HTTP status.
 	Code string
 	// Estimated slippage of the order, in percent. null with `INSUFFICIENT_LIQUIDITY`, where the book cannot fill the size: not zero, but unknown.
-	EstSlippagePct wire.Opt[decimal.Decimal]
+	EstSlippagePct wire.Nullable[decimal.Decimal]
 	// Largest slippage the order allowed, in percent.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
+	MaxSlippagePct wire.Nullable[decimal.Decimal]
 	// A sentence for people. Its wording can change.
 	Message string
 	// Further detail, on some refusals.
-	Reason wire.Opt[string]
+	Reason wire.Nullable[string]
 	// Market the refusal is about, on some refusals.
-	Symbol wire.Opt[string]
+	Symbol wire.Nullable[string]
 	// Members that are not in the contract, as they came; nil if there is none.
 	Extra map[string]json.RawMessage
 }
@@ -549,7 +549,7 @@ type LadderOrderRequest struct {
 	// Price of the last rung.
 	EndPrice decimal.Decimal
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
-	SizeSkew wire.Opt[json.RawMessage]
+	SizeSkew wire.Nullable[json.RawMessage]
 	// Price of the first rung.
 	StartPrice decimal.Decimal
 	// Number of rungs.
@@ -591,27 +591,27 @@ type LimitOrderRequest struct {
 	// Account that the write is for.
 	AccountID string
 	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
-	ExpectedPrice wire.Opt[decimal.Decimal]
+	ExpectedPrice wire.Nullable[decimal.Decimal]
 	// Leverage; clamped to the market's cap, not refused.
 	Leverage decimal.Decimal
 	// Price at which the order rests and fills.
 	LimitPrice decimal.Decimal
 	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`. Not applied to a `reduceOnly` order or a marketable limit.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
+	MaxSlippagePct wire.Nullable[decimal.Decimal]
 	// `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
-	OrderType wire.Opt[OrderType]
+	OrderType wire.Nullable[OrderType]
 	// Only shrinks an opposite position, never opens one.
-	ReduceOnly wire.Opt[bool]
+	ReduceOnly wire.Nullable[bool]
 	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
 	Side Side
 	// Size in base units.
 	Size decimal.Decimal
 	// Stop-loss level of the position.
-	StopLossPrice wire.Opt[decimal.Decimal]
+	StopLossPrice wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 	// Take-profit level of the position.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
+	TakeProfitPrice wire.Nullable[decimal.Decimal]
 }
 
 // AppendWire appends the body of the request.
@@ -683,7 +683,7 @@ type LiveAccount struct {
 	// Kind of evaluation.
 	EvalType string
 	// On a funded account, the challenge account it was issued from.
-	FundedFromAccountID wire.Opt[string]
+	FundedFromAccountID wire.Nullable[string]
 	// Identifier of the account.
 	ID string
 	// Whether it is a tournament entry.
@@ -697,7 +697,7 @@ type LiveAccount struct {
 	// What the account accepts. `ACTIVE`, `PURCHASED` (legacy) and `FUNDED` accept everything; `PASSED` accepts closes, TP/SL and `reduceOnly` orders; `FAILED` and `EXPIRED` accept nothing.
 	Status string
 	// Name of the tournament; present on a tournament entry.
-	TournamentName wire.Opt[string]
+	TournamentName wire.Nullable[string]
 	// Members that are not in the contract, as they came; nil if there is none.
 	Extra map[string]json.RawMessage
 }
@@ -770,17 +770,17 @@ type LiveAccountDetail struct {
 	// Balance, in dollars.
 	Balance decimal.Decimal
 	// Equity at or below which the day's loss limit is breached: an absolute level in dollars.
-	DailyLossFloor wire.Opt[decimal.Decimal]
+	DailyLossFloor wire.Nullable[decimal.Decimal]
 	// Balance plus unrealized profit and loss, in dollars.
 	Equity decimal.Decimal
 	// Equity at or below which the overall loss limit is breached: an absolute level in dollars.
-	GlobalLossFloor wire.Opt[decimal.Decimal]
+	GlobalLossFloor wire.Nullable[decimal.Decimal]
 	// Identifier of the account.
-	ID wire.Opt[string]
+	ID wire.Nullable[string]
 	// Phase of the evaluation.
-	Phase wire.Opt[int64]
+	Phase wire.Nullable[int64]
 	// Equity to reach: an absolute level in dollars.
-	ProfitTarget wire.Opt[decimal.Decimal]
+	ProfitTarget wire.Nullable[decimal.Decimal]
 	// What the account accepts; see the list of accounts.
 	Status string
 	// Members that are not in the contract, as they came; nil if there is none.
@@ -889,27 +889,27 @@ type LivePosition struct {
 	// Entry price; the blended average after adding.
 	EntryPrice decimal.Decimal
 	// Leverage in force after clamping to the market's cap.
-	Leverage wire.Opt[decimal.Decimal]
+	Leverage wire.Nullable[decimal.Decimal]
 	// Margin the position takes up, in dollars.
-	MarginRequired wire.Opt[decimal.Decimal]
+	MarginRequired wire.Nullable[decimal.Decimal]
 	// Current mark. null when the feed did not price the symbol on this read; never zero.
-	MarkPrice wire.Opt[decimal.Decimal]
+	MarkPrice wire.Nullable[decimal.Decimal]
 	// Value of the position, in dollars.
-	NotionalValue wire.Opt[decimal.Decimal]
+	NotionalValue wire.Nullable[decimal.Decimal]
 	// A point in time whose notation the contract does not fix: an ISO 8601 string, or milliseconds since the epoch.
-	OpenedAt wire.Opt[wire.Timestamp]
+	OpenedAt wire.Nullable[wire.Timestamp]
 	// Direction of the position.
 	Side string
 	// Size in base units, positive on either side.
 	Size decimal.Decimal
 	// Stop-loss level. null when none is set.
-	StopLossPrice wire.Opt[decimal.Decimal]
+	StopLossPrice wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 	// Take-profit level. null when none is set.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
+	TakeProfitPrice wire.Nullable[decimal.Decimal]
 	// Unrealized profit and loss, in dollars. null when `markPrice` is null.
-	UnrealizedPnL wire.Opt[decimal.Decimal]
+	UnrealizedPnL wire.Nullable[decimal.Decimal]
 	// Members that are not in the contract, as they came; nil if there is none.
 	Extra map[string]json.RawMessage
 }
@@ -1005,7 +1005,7 @@ type Market struct {
 	// Name for display.
 	Label string
 	// Current mark. null when unpriced; never zero.
-	MarkPrice wire.Opt[decimal.Decimal]
+	MarkPrice wire.Nullable[decimal.Decimal]
 	// Cap that an order's leverage is clamped to. It overrides the caps of the asset classes.
 	MaxLeverage decimal.Decimal
 	// Plain symbol, usable verbatim in orders.
@@ -1054,27 +1054,27 @@ type OrderRequest struct {
 	// Account that the write is for.
 	AccountID string
 	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
-	ExpectedPrice wire.Opt[decimal.Decimal]
+	ExpectedPrice wire.Nullable[decimal.Decimal]
 	// Leverage; clamped to the market's cap, not refused.
 	Leverage decimal.Decimal
 	// Required with `limit`. A bound, never a price: the order fills only if the market has reached it and is refused with `NOT_MARKETABLE` otherwise.
-	LimitPrice wire.Opt[decimal.Decimal]
+	LimitPrice wire.Nullable[decimal.Decimal]
 	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`. Not applied to a `reduceOnly` order or a marketable limit.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
+	MaxSlippagePct wire.Nullable[decimal.Decimal]
 	// `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
-	OrderType wire.Opt[OrderType]
+	OrderType wire.Nullable[OrderType]
 	// Only shrinks an opposite position, never opens one.
-	ReduceOnly wire.Opt[bool]
+	ReduceOnly wire.Nullable[bool]
 	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
 	Side Side
 	// Size in base units.
 	Size decimal.Decimal
 	// Stop-loss level of the position.
-	StopLossPrice wire.Opt[decimal.Decimal]
+	StopLossPrice wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 	// Take-profit level of the position.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
+	TakeProfitPrice wire.Nullable[decimal.Decimal]
 }
 
 // AppendWire appends the body of the request.
@@ -1109,7 +1109,7 @@ type OrderResponse struct {
 	// Balance after the order, in dollars.
 	NewBalance decimal.Decimal
 	// The whole position after the order; its entry is the blended average after an add. null when the order ended it.
-	Position wire.Opt[LivePosition]
+	Position wire.Nullable[LivePosition]
 	// Always true on a success.
 	Success bool
 	// Members that are not in the contract, as they came; nil if there is none.
@@ -1202,27 +1202,27 @@ type ProOrderRequest struct {
 	// Account that the write is for.
 	AccountID string
 	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
-	ExpectedPrice wire.Opt[decimal.Decimal]
+	ExpectedPrice wire.Nullable[decimal.Decimal]
 	// Leverage; clamped to the market's cap, not refused.
 	Leverage decimal.Decimal
 	// As in `POST /orders`.
-	LimitPrice wire.Opt[decimal.Decimal]
+	LimitPrice wire.Nullable[decimal.Decimal]
 	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`. Not applied to a `reduceOnly` order or a marketable limit.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
+	MaxSlippagePct wire.Nullable[decimal.Decimal]
 	// `market` when left out. A limit order needs `limitPrice`; `POST /orders/limit` rests either.
-	OrderType wire.Opt[OrderType]
+	OrderType wire.Nullable[OrderType]
 	// Only shrinks an opposite position, never opens one.
-	ReduceOnly wire.Opt[bool]
+	ReduceOnly wire.Nullable[bool]
 	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
 	Side Side
 	// Size in base units, all clips or rungs together.
 	Size decimal.Decimal
 	// Stop-loss level of the position.
-	StopLossPrice wire.Opt[decimal.Decimal]
+	StopLossPrice wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 	// Take-profit level of the position.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
+	TakeProfitPrice wire.Nullable[decimal.Decimal]
 }
 
 // AppendWire appends the body of the request.
@@ -1416,7 +1416,7 @@ type SandboxAccountResponse struct {
 	// The paper account. A breach occurs when equity is at or below a floor; a pass occurs when equity minus the taker fees of closing every position is at or above the target.
 	Account SandboxAccount
 	// true where present. The data alone makes the answer.
-	OK wire.Opt[bool]
+	OK wire.Nullable[bool]
 	// Members that are not in the contract, as they came; nil if there is none.
 	Extra map[string]json.RawMessage
 }
@@ -1497,7 +1497,7 @@ func (v *SandboxClose) DecodeWire(d *wire.Decoder) error {
 // SandboxCloseRequest: A full or partial close on the paper account.
 type SandboxCloseRequest struct {
 	// Percent of the position to close; 100 when left out.
-	Pct wire.Opt[decimal.Decimal]
+	Pct wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 }
@@ -1520,7 +1520,7 @@ type SandboxCloseResponse struct {
 	// Always true on a success.
 	OK bool
 	// What is left after a partial close; null when fully closed.
-	Position wire.Opt[SandboxPosition]
+	Position wire.Nullable[SandboxPosition]
 	// Members that are not in the contract, as they came; nil if there is none.
 	Extra map[string]json.RawMessage
 }
@@ -1593,25 +1593,25 @@ func (v *SandboxFill) DecodeWire(d *wire.Decoder) error {
 // SandboxOrderRequest: An order on the paper account.
 type SandboxOrderRequest struct {
 	// Price the caller saw. The order is refused with `GUARD_BAND` if the fill would be beyond the tolerance around it.
-	ExpectedPrice wire.Opt[decimal.Decimal]
+	ExpectedPrice wire.Nullable[decimal.Decimal]
 	// Leverage; clamped to the market's cap, not refused. The default is conservative.
-	Leverage wire.Opt[decimal.Decimal]
+	Leverage wire.Nullable[decimal.Decimal]
 	// Bound of a limit order, required with `limit`. It must be marketable against the current mark: the sandbox rests nothing.
-	LimitPrice wire.Opt[decimal.Decimal]
+	LimitPrice wire.Nullable[decimal.Decimal]
 	// Largest estimated slippage a market order may have, in percent with at most one decimal place; 8 when left out. Outside 0.1 to 30 is `BAD_MAX_SLIPPAGE`.
-	MaxSlippagePct wire.Opt[decimal.Decimal]
+	MaxSlippagePct wire.Nullable[decimal.Decimal]
 	// `market` when left out. Any value other than `limit` is placed as a market order.
-	OrderType wire.Opt[string]
+	OrderType wire.Nullable[string]
 	// Direction to trade: `long` buys, `short` sells. Anything else is `bad_side`.
 	Side Side
 	// Size in base units.
 	Size decimal.Decimal
 	// Stop-loss level of the position.
-	StopLossPrice wire.Opt[decimal.Decimal]
+	StopLossPrice wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 	// Take-profit level of the position.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
+	TakeProfitPrice wire.Nullable[decimal.Decimal]
 }
 
 // AppendWire appends the body of the request.
@@ -1642,7 +1642,7 @@ type SandboxOrderResponse struct {
 	// Always true on a success.
 	OK bool
 	// The whole position after the order; null when an opposite order closed it.
-	Position wire.Opt[SandboxPosition]
+	Position wire.Nullable[SandboxPosition]
 	// Members that are not in the contract, as they came; nil if there is none.
 	Extra map[string]json.RawMessage
 }
@@ -1684,7 +1684,7 @@ type SandboxPosition struct {
 	// Margin the position takes up, in dollars.
 	MarginRequired decimal.Decimal
 	// Current mark. null when the feed did not price the symbol on this read; never zero.
-	MarkPrice wire.Opt[decimal.Decimal]
+	MarkPrice wire.Nullable[decimal.Decimal]
 	// Value of the position, in dollars.
 	NotionalValue decimal.Decimal
 	// When the position was opened, as an ISO 8601 timestamp.
@@ -1694,13 +1694,13 @@ type SandboxPosition struct {
 	// Size in base units, positive on either side.
 	Size decimal.Decimal
 	// Stop-loss level. null when none is set.
-	StopLossPrice wire.Opt[decimal.Decimal]
+	StopLossPrice wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 	// Take-profit level. null when none is set.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
+	TakeProfitPrice wire.Nullable[decimal.Decimal]
 	// Unrealized profit and loss, in dollars. null when `markPrice` is null.
-	UnrealizedPnL wire.Opt[decimal.Decimal]
+	UnrealizedPnL wire.Nullable[decimal.Decimal]
 	// Members that are not in the contract, as they came; nil if there is none.
 	Extra map[string]json.RawMessage
 }
@@ -1776,9 +1776,9 @@ func (v *SandboxPosition) DecodeWire(d *wire.Decoder) error {
 // SandboxPrice: The mark of one market.
 type SandboxPrice struct {
 	// true where present. The data alone makes the answer.
-	OK wire.Opt[bool]
+	OK wire.Nullable[bool]
 	// Current mark.
-	Price wire.Opt[decimal.Decimal]
+	Price wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 	// Members that are not in the contract, as they came; nil if there is none.
@@ -1821,9 +1821,9 @@ func (v *SandboxPrice) DecodeWire(d *wire.Decoder) error {
 // SandboxPriceMap: The marks of all markets that have one.
 type SandboxPriceMap struct {
 	// true where present. The data alone makes the answer.
-	OK wire.Opt[bool]
+	OK wire.Nullable[bool]
 	// Mark by symbol. A market without a mark is absent.
-	Prices map[string]wire.Opt[decimal.Decimal]
+	Prices map[string]wire.Nullable[decimal.Decimal]
 	// Members that are not in the contract, as they came; nil if there is none.
 	Extra map[string]json.RawMessage
 }
@@ -1889,13 +1889,13 @@ func (v *SandboxResetResponse) DecodeWire(d *wire.Decoder) error {
 // SandboxTPSLRequest: Take-profit and stop-loss of a paper position. An explicit null clears a level; a level left out stays as it is.
 type SandboxTPSLRequest struct {
 	// Percent of the position that a trigger closes.
-	ClosePct wire.Opt[decimal.Decimal]
+	ClosePct wire.Nullable[decimal.Decimal]
 	// Stop-loss level; null clears it.
-	StopLossPrice wire.Opt[decimal.Decimal]
+	StopLossPrice wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 	// Take-profit level; null clears it.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
+	TakeProfitPrice wire.Nullable[decimal.Decimal]
 }
 
 // AppendWire appends the body of the request.
@@ -1948,11 +1948,11 @@ type Side string
 type SwarmOrderRequest struct {
 	ProOrderRequest
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
-	Aggression wire.Opt[json.RawMessage]
+	Aggression wire.Nullable[json.RawMessage]
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
-	Irregular wire.Opt[json.RawMessage]
+	Irregular wire.Nullable[json.RawMessage]
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
-	SlippageBps wire.Opt[json.RawMessage]
+	SlippageBps wire.Nullable[json.RawMessage]
 	// Number of orders.
 	TotalOrders int64
 }
@@ -1990,11 +1990,11 @@ type TPSLRequest struct {
 	// Account that the write is for.
 	AccountID string
 	// Stop-loss level; null clears it.
-	StopLossPrice wire.Opt[decimal.Decimal]
+	StopLossPrice wire.Nullable[decimal.Decimal]
 	// Plain symbol of the market, as in the markets list.
 	Symbol string
 	// Take-profit level; null clears it.
-	TakeProfitPrice wire.Opt[decimal.Decimal]
+	TakeProfitPrice wire.Nullable[decimal.Decimal]
 }
 
 // AppendWire appends the body of the request.
@@ -2012,7 +2012,7 @@ func (v *TPSLRequest) AppendWire(dst []byte) []byte {
 // TPSLResponse: A live position whose levels were changed. The contract shows only `success`.
 type TPSLResponse struct {
 	// An open position of a live account. The contract does not show the record; its members follow the paper account's.
-	Position wire.Opt[LivePosition]
+	Position wire.Nullable[LivePosition]
 	// Always true on a success.
 	Success bool
 	// Members that are not in the contract, as they came; nil if there is none.
@@ -2047,9 +2047,9 @@ type TWAPOrderRequest struct {
 	// How long the run takes, in milliseconds.
 	DurationMs int64
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
-	RandomizeSize wire.Opt[json.RawMessage]
+	RandomizeSize wire.Nullable[json.RawMessage]
 	// A setting of a Pro order whose type and range the contract does not show: a JSON boolean, number or string.
-	RandomizeTime wire.Opt[json.RawMessage]
+	RandomizeTime wire.Nullable[json.RawMessage]
 }
 
 // AppendWire appends the body of the request.

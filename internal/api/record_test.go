@@ -178,7 +178,7 @@ func assertProblem(t *testing.T, want wire.Problem, path string, err error) {
 	assert.Equal(t, path, wireErr.Path)
 }
 
-// optional is what every wire.Opt is.
+// optional is what every wire.Nullable is.
 type optional interface {
 	IsAbsent() bool
 	IsNull() bool

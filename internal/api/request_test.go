@@ -38,17 +38,17 @@ func fill(t *testing.T, request reflect.Value, all bool) map[string]string {
 			*v, wants[name] = n, n.String()
 		case *int64:
 			*v, wants[name] = int64(len(name)), strconv.Itoa(len(name))
-		case *wire.Opt[decimal.Decimal]:
+		case *wire.Nullable[decimal.Decimal]:
 			setIf(all, v, n, wants, name, n.String())
-		case *wire.Opt[bool]:
+		case *wire.Nullable[bool]:
 			setIf(all, v, true, wants, name, "true")
-		case *wire.Opt[json.RawMessage]:
+		case *wire.Nullable[json.RawMessage]:
 			setIf(all, v, json.RawMessage(`[`+name+`]`), wants, name, `[`+name+`]`)
-		case *wire.Opt[string]:
+		case *wire.Nullable[string]:
 			setIf(all, v, name, wants, name, `"`+name+`"`)
-		case *wire.Opt[OrderType]:
+		case *wire.Nullable[OrderType]:
 			setIf(all, v, OrderType(name), wants, name, `"`+name+`"`)
-		case *wire.Opt[ExecKind]:
+		case *wire.Nullable[ExecKind]:
 			setIf(all, v, ExecKind(name), wants, name, `"`+name+`"`)
 		default:
 			require.Equal(t, reflect.String, field.Kind(), "a %T has no value here: give it one in request_test.go", v)
@@ -59,7 +59,7 @@ func fill(t *testing.T, request reflect.Value, all bool) map[string]string {
 	return wants
 }
 
-func setIf[T any](is bool, field *wire.Opt[T], value T, wants map[string]string, name, want string) {
+func setIf[T any](is bool, field *wire.Nullable[T], value T, wants map[string]string, name, want string) {
 	if is {
 		*field, wants[name] = wire.Some(value), want
 	}

@@ -26,7 +26,7 @@ func fault(code, format string, args ...any) *Fault {
 }
 
 // number is the type of optional prices and percents.
-type number = wire.Opt[decimal.Decimal]
+type number = wire.Nullable[decimal.Decimal]
 
 // positive reports whether n can be sent as a size or a price.
 func positive(n decimal.Decimal) bool { return n.IsPositive() && wire.Writable(n) }

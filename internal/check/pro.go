@@ -90,7 +90,7 @@ func Number(field string, n number) *Fault {
 }
 
 // Aggression wants a JSON scalar, which is all that the contract can mean.
-func Aggression(aggression wire.Opt[json.RawMessage]) *Fault {
+func Aggression(aggression wire.Nullable[json.RawMessage]) *Fault {
 	text, ok := aggression.Get()
 	if ok && (!json.Valid(text) || strings.ContainsAny(strings.TrimSpace(string(text))[:1], "[{n")) {
 		return fault("bad_request", "aggression is %q: it must be a JSON number, text or boolean", text)

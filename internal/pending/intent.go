@@ -49,8 +49,8 @@ type Intent struct {
 	SendTTL time.Duration
 }
 
-// Write is a write whose outcome is not known yet.
-type Write struct {
+// Doubt is a write whose outcome is not known yet.
+type Doubt struct {
 	// Intent is the write.
 	Intent
 	// Reason is why its outcome is not known.

@@ -49,12 +49,12 @@ func (d *Driver) DoubtedIn(ctx context.Context, at pending.Place) ([]pending.Int
 }
 
 // Pending lists the writes whose outcome is not known, oldest first.
-func (d *Driver) Pending(ctx context.Context) ([]pending.Write, error) {
+func (d *Driver) Pending(ctx context.Context) ([]pending.Doubt, error) {
 	if err := d.Load(ctx); err != nil {
 		return nil, err
 	}
 	entries := d.pending.doubted()
-	writes := make([]pending.Write, len(entries))
+	writes := make([]pending.Doubt, len(entries))
 	for i, e := range entries {
 		writes[i] = d.workerOf(e).describe(e)
 	}
@@ -63,11 +63,11 @@ func (d *Driver) Pending(ctx context.Context) ([]pending.Write, error) {
 
 // PendingOn lists the writes of an account whose outcome is not known, and after them those
 // that are being sent.
-func (d *Driver) PendingOn(ctx context.Context, environment spec.Environment, account pending.AccountID) ([]pending.Write, error) {
+func (d *Driver) PendingOn(ctx context.Context, environment spec.Environment, account pending.AccountID) ([]pending.Doubt, error) {
 	if err := d.Load(ctx); err != nil {
 		return nil, err
 	}
-	var writes []pending.Write
+	var writes []pending.Doubt
 	doubted, sent := d.pending.open()
 	for _, e := range doubted {
 		if in := &e.Intent; in.Environment == environment && in.Account == account {
@@ -76,7 +76,7 @@ func (d *Driver) PendingOn(ctx context.Context, environment spec.Environment, ac
 	}
 	for _, e := range sent {
 		if in := &e.Intent; in.Environment == environment && in.Account == account {
-			writes = append(writes, pending.Write{Intent: e.intent(), Reason: "its call has not returned"})
+			writes = append(writes, pending.Doubt{Intent: e.intent(), Reason: "its call has not returned"})
 		}
 	}
 	return writes, nil

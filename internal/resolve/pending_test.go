@@ -29,7 +29,7 @@ func TestListsOfOpenWrites(t *testing.T) {
 		d.Own(sent2, "")
 		require.NoError(t, d.Before(t.Context(), sent2, false))
 
-		ids := func(open []pending.Write, err error) (ids []string) {
+		ids := func(open []pending.Doubt, err error) (ids []string) {
 			require.NoError(t, err)
 			for _, w := range open {
 				ids = append(ids, string(w.Intent.ID))

@@ -21,7 +21,7 @@ func EndObject(dst []byte, start int) []byte {
 
 // AppendOpt appends a member: prefix, which is the comma, the name and the
 // colon, and the value or null. It appends nothing if the member is absent.
-func AppendOpt[T any](dst []byte, prefix string, member Opt[T], appendValue func([]byte, T) []byte) []byte {
+func AppendOpt[T any](dst []byte, prefix string, member Nullable[T], appendValue func([]byte, T) []byte) []byte {
 	switch member.state {
 	case optNull:
 		dst = append(dst, prefix...)

@@ -11,7 +11,7 @@ import (
 
 // T67: the three states of a level. Absent leaves it, null clears it.
 func TestTrap_T67_AppendOpt(t *testing.T) {
-	type level = Opt[decimal.Decimal]
+	type level = Nullable[decimal.Decimal]
 	for _, tt := range []struct {
 		first, second level
 		want          string

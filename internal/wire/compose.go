@@ -8,7 +8,7 @@ type Record[T any] interface {
 
 // Optional reads a member that may be null, with read for its value. Null is
 // kept: services write it for absent, and losing an answer over that is worse.
-func Optional[T any](d *Decoder, read func(*Decoder) T) Opt[T] {
+func Optional[T any](d *Decoder, read func(*Decoder) T) Nullable[T] {
 	if d.Null() {
 		return Null[T]()
 	}
@@ -17,7 +17,7 @@ func Optional[T any](d *Decoder, read func(*Decoder) T) Opt[T] {
 
 // OptionalRecord is [Optional] for a type that decodes itself. It fills the
 // member in place: a record that is handed over costs an allocation.
-func OptionalRecord[T any, P Record[T]](d *Decoder, member *Opt[T]) {
+func OptionalRecord[T any, P Record[T]](d *Decoder, member *Nullable[T]) {
 	if d.Null() {
 		member.state = optNull
 		return
@@ -73,8 +73,8 @@ func grow[T any](list []T, read, rest int) []T {
 
 // Map reads an object whose members are data, such as prices by symbol. Each
 // may be null. The map is not nil unless there was an error.
-func Map[T any](d *Decoder, read func(*Decoder) T) map[string]Opt[T] {
-	m := make(map[string]Opt[T])
+func Map[T any](d *Decoder, read func(*Decoder) T) map[string]Nullable[T] {
+	m := make(map[string]Nullable[T])
 	for d.Object(); d.Member(); {
 		start, before := d.pos, len(m)
 		name := string(d.Name())

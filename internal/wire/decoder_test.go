@@ -17,10 +17,10 @@ import (
 type leg struct {
 	Symbol string
 	Size   decimal.Decimal
-	Mark   Opt[decimal.Decimal]
-	Count  Opt[int64]
-	Open   Opt[bool]
-	At     Opt[Timestamp]
+	Mark   Nullable[decimal.Decimal]
+	Count  Nullable[int64]
+	Open   Nullable[bool]
+	At     Nullable[Timestamp]
 	Extra  map[string]json.RawMessage
 }
 
@@ -60,8 +60,8 @@ func (v *leg) DecodeWire(d *Decoder) error {
 
 type book struct {
 	Legs  []leg
-	Best  Opt[leg]
-	Marks map[string]Opt[decimal.Decimal]
+	Best  Nullable[leg]
+	Marks map[string]Nullable[decimal.Decimal]
 	Extra map[string]json.RawMessage
 }
 
@@ -104,7 +104,7 @@ func TestUnmarshal(t *testing.T) {
 			{Symbol: "ETH😀", Size: dec("-1.5"), Mark: Some(dec("2")), Extra: map[string]json.RawMessage{"new": json.RawMessage(`{"a":[1, "x"]}`)}},
 		},
 		Best:  Some(leg{Size: decimal.New(1, 2)}),
-		Marks: map[string]Opt[decimal.Decimal]{"BTC": Some(dec("1")), "ETH": Null[decimal.Decimal]()},
+		Marks: map[string]Nullable[decimal.Decimal]{"BTC": Some(dec("1")), "ETH": Null[decimal.Decimal]()},
 		Extra: map[string]json.RawMessage{"x": json.RawMessage(`"y"`)},
 	}
 	assert.Equal(t, want, v)

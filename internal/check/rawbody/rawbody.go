@@ -171,10 +171,10 @@ func (b *Parsed) Bool(member string) bool {
 }
 
 // Number returns a member; it can be absent or null.
-func (b *Parsed) Number(member string) wire.Opt[decimal.Decimal] {
+func (b *Parsed) Number(member string) wire.Nullable[decimal.Decimal] {
 	switch n, is := b.values[member]; {
 	case !is:
-		return wire.Opt[decimal.Decimal]{}
+		return wire.Nullable[decimal.Decimal]{}
 	case n == nil:
 		return wire.Null[decimal.Decimal]()
 	default:
@@ -189,11 +189,11 @@ func (b *Parsed) Decimal(member string) decimal.Decimal {
 }
 
 // Price returns a member; null is absent.
-func (b *Parsed) Price(member string) wire.Opt[decimal.Decimal] {
+func (b *Parsed) Price(member string) wire.Nullable[decimal.Decimal] {
 	if n := b.Number(member); !n.IsNull() {
 		return n
 	}
-	return wire.Opt[decimal.Decimal]{}
+	return wire.Nullable[decimal.Decimal]{}
 }
 
 // Takes reports whether the operation has a member, whether or not it is there.
