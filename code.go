@@ -16,10 +16,7 @@ import (
 // The set is open. A code that this version does not know arrives unchanged,
 // matches Code("ITS_NAME"), and is treated by the class of its status. To a write it proves
 // nothing until the service repeats it as its stored answer.
-type Code string
-
-// Error returns the code as the service writes it.
-func (c Code) Error() string { return string(c) }
+type Code = spec.Code
 
 // Kind gathers what means the same to a bot, across codes and environments.
 // Kinds are errors as codes are:

@@ -8,14 +8,28 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
+	"github.com/tradingapi/trading-go/internal/wire"
 	"github.com/tradingapi/trading-go/journal"
 )
 
-// Described is what a journal says of a write.
-type Described struct {
-	Intent pending.Intent
-	End    *Final // nil while its outcome is not known
-	Events []Event
+// Journaled is what a journal says of a write.
+type Journaled struct {
+	// Intent is the write. Of a resolved write a journal may keep ID, Key and Try alone.
+	pending.Intent
+	// Pending means that its outcome is not known.
+	Pending bool
+	// Outcome, Evidence and ResolvedAt are how it ended.
+	Outcome    ledger.Outcome
+	Evidence   Evidence
+	ResolvedAt time.Time
+	// Code is the service's refusal, Answer its success, and Note what somebody wrote
+	// who acknowledged it; each is empty where there is none.
+	Code   spec.Code
+	Answer wire.Body
+	Note   string
+	// Facts are what happened to it, oldest first.
+	Facts []Event
 }
 
 // Event is one thing that happened to a write.
@@ -28,52 +42,54 @@ type Event struct {
 
 // Describe decodes what a journal keeps of a write, for people and tools. quote makes a
 // line of the service's text.
-func Describe(h journal.History, quote func(string) string) (*Described, error) {
+func Describe(h journal.History, quote func(string) string) (*Journaled, error) {
 	records, err := decode(&h)
 	if err != nil {
 		return nil, err
 	}
-	w := &Described{}
+	w := &Journaled{Pending: !h.Final}
 	for i := range records {
 		w.add(&records[i], quote)
 	}
 	switch {
-	case len(h.Records) == 0, !h.Final && w.Intent.ID == "":
+	case len(h.Records) == 0, !h.Final && w.ID == "":
 		return nil, fmt.Errorf("trading: journal: write %s: its first record is missing", h.Intent)
-	case h.Final && (w.End == nil || w.End.At.IsZero()):
+	case h.Final && w.ResolvedAt.IsZero():
 		return nil, fmt.Errorf("trading: journal: write %s: %w", h.Intent, errors.New("it is resolved, and its final record is missing"))
 	}
-	w.Intent.ID = pending.IntentID(h.Intent)
+	w.ID = pending.IntentID(h.Intent)
 	return w, nil
 }
 
-func (w *Described) add(r *record, quote func(string) string) {
+func (w *Journaled) add(r *record, quote func(string) string) {
 	switch {
 	case r.Begin != nil:
 		w.Intent = *r.Begin.Intent
 		w.key(r.Begin.Try)
-		w.Events = append(w.Events, Event{r.Begin.Intent.Decided, "decided"})
+		w.Facts = append(w.Facts, Event{r.Begin.Intent.Decided, "decided"})
 	case r.Key != nil:
 		w.key(r.Key.Try)
 	case r.Fact != nil:
-		w.Events = append(w.Events, Event{r.Fact.At.Wall, factText(r.Fact, quote)})
+		w.Facts = append(w.Facts, Event{r.Fact.At.Wall, factText(r.Fact, quote)})
 	case r.Beside != nil:
 		for i := range r.Beside.Own {
-			w.Events = append(w.Events, Event{r.Beside.Own[i].Heard, "another write of the program in the market ended"})
+			w.Facts = append(w.Facts, Event{r.Beside.Own[i].Heard, "another write of the program in the market ended"})
 		}
 	case r.End != nil:
-		w.End = r.End
-		if of := r.End.Of; of != nil && w.Intent.Operation == "" {
+		end := r.End
+		w.Outcome, w.Evidence, w.ResolvedAt = end.Outcome, end.Evidence, end.At
+		w.Code, w.Answer, w.Note = spec.Code(end.Code), wire.Body(end.Answer), end.Note
+		if of := end.Of; of != nil && w.Operation == "" {
 			w.Intent = pending.Intent{
 				Operation: of.Operation, Environment: of.Environment, Account: of.Account, Symbol: of.Symbol,
 				ClientOrderID: of.ClientOrderID, Decided: of.Decided,
 			}
 		}
-		w.key(Try{r.End.Key, r.End.Try})
+		w.key(Try{end.Key, end.Try})
 	}
 }
 
-func (w *Described) key(t Try) { w.Intent.Key, w.Intent.Try = t.Key, t.Number }
+func (w *Journaled) key(t Try) { w.Key, w.Try = t.Key, t.Number }
 
 // code is a code of the service as a reason shows it.
 func code(text string) string {

@@ -65,17 +65,17 @@ func TestDescribe(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "key of w_1", string(described.Intent.Key))
 		assert.Equal(t, w.Intent.Body, described.Intent.Body)
-		assert.Equal(t, ledger.Applied, described.End.Outcome)
+		assert.Equal(t, ledger.Applied, described.Outcome)
 		var words []string
-		for _, e := range described.Events {
+		for _, e := range described.Facts {
 			words = append(words, e.What)
 		}
 		assert.Equal(t, "decided; it was sent: no answer came; another write of the program in the market ended; "+
 			"the service was asked whether it knows its key; the service knows its key, so that it has arrived; "+
 			"the service was asked whether it knows its key; the service knows its key, so that it has arrived; "+
 			"its stored answer was asked for", strings.Join(words, "; "))
-		assert.Equal(t, began.UTC(), described.Events[0].At.UTC())
-		assert.Equal(t, began.Add(5*time.Second).UTC(), described.Events[7].At.UTC())
+		assert.Equal(t, began.UTC(), described.Facts[0].At.UTC())
+		assert.Equal(t, began.Add(5*time.Second).UTC(), described.Facts[7].At.UTC())
 	})
 }
 

@@ -2,6 +2,12 @@ package spec
 
 import "slices"
 
+// Code is a refusal as the service writes it.
+type Code string
+
+// Error returns the code as the service writes it.
+func (c Code) Error() string { return string(c) }
+
 // Rule says what a code means.
 type Rule struct {
 	Code    string      // empty in the rules for codes that the contract does not have
