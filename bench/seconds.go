@@ -51,6 +51,7 @@ func seconds(ctx context.Context, w io.Writer, s settings) error {
 	rows = append(rows, wait{"a full close over a connection that swallows and acknowledges", n, overSwallowing})
 	left := "the run is in a hurry"
 	if s.less < hurried {
+		rows = append(rows, wait{"the first order of a process, 20 s after it has read the account", n, afterARead(s.dir)})
 		dropped, stop, why := overDropping(ctx, s, n)
 		defer stop()
 		rows, left = append(rows, dropped...), why
