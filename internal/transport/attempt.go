@@ -12,14 +12,14 @@ import (
 // Attempt is a request that is on its way by itself. Who sent it can stop waiting for its answer, and hear
 // of that later.
 type Attempt struct {
-	of      *Transport
-	gate    Gate // nil for none
-	timeout time.Duration
-	cancel  context.CancelCauseFunc
-	over    chan struct{}
-	began   time.Time
-	ended   Exchanged // once it is over
-	alone   *http.Transport
+	of     *Transport
+	sent   Outgoing // whose gate it is
+	gate   Gate     // of its caller; nil for none
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	over   chan struct{}
+	ended  Exchanged // once it is over, but for when it began
+	alone  *http.Transport
 
 	mu      sync.Mutex
 	through http.RoundTripper
@@ -42,26 +42,21 @@ func (t *Transport) Listens() bool {
 // it, but its gate, [Attempt.Leave] and [Attempt.Abort] do; r.Timeout is that of its caller's waiting. Alone
 // means over a connection that nothing else uses.
 func (t *Transport) Begin(ctx context.Context, r *Outgoing, alone bool) *Attempt {
-	a := &Attempt{of: t, gate: r.Gate, timeout: r.Timeout, over: make(chan struct{})}
-	a.began = time.Now()
+	a := &Attempt{of: t, sent: *r, gate: r.Gate, over: make(chan struct{})}
+	a.sent.Gate, a.ended.Sent = a, time.Now()
 	if pool, own := t.current().(*http.Transport); own && alone {
 		a.alone = pool.Clone()
 		a.alone.DisableKeepAlives = true
 		a.of = New(a.alone)
 	}
-	sent := *r
-	sent.Gate = a
-	ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	go a.run(ctx, &sent)
+	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	t.workers.carryOut(a)
 	return a
 }
 
-func (a *Attempt) run(ctx context.Context, r *Outgoing) {
-	defer close(a.over)
-	ended := Exchanged{Sent: a.began}
-	for a.of.exchange(ctx, func() { a.cancel(nil) }, r, &ended, a) { // as often as there are kept connections
+func (a *Attempt) run() {
+	for a.of.exchange(a.ctx, func() { a.cancel(nil) }, &a.sent, &a.ended, a) { // as often as there are kept connections
 	}
-	a.ended = ended
 	a.mu.Lock()
 	a.done = true
 	for _, timer := range [...]*time.Timer{a.retires, a.aborts} {
@@ -80,7 +75,7 @@ func (a *Attempt) run(ctx context.Context, r *Outgoing) {
 }
 
 // Began returns when the attempt began.
-func (a *Attempt) Began() time.Time { return a.began }
+func (a *Attempt) Began() time.Time { return a.ended.Sent }
 
 // Over is closed once the attempt has ended, and Exchanged how it did.
 func (a *Attempt) Over() <-chan struct{} { return a.over }
@@ -102,10 +97,10 @@ func (a *Attempt) Leave(why error) (listened bool) {
 		a.cancel(why)
 		return false
 	}
-	rest := a.timeout - time.Since(a.began)
-	if errors.Is(why, ErrTimeout) || overdue(why, a.began) || a.timeout > 0 && rest <= 0 {
+	rest := a.sent.Timeout - time.Since(a.ended.Sent)
+	if errors.Is(why, ErrTimeout) || overdue(why, a.ended.Sent) || a.sent.Timeout > 0 && rest <= 0 {
 		a.of.retire(a.through)
-	} else if a.timeout > 0 {
+	} else if a.sent.Timeout > 0 {
 		a.retires = time.AfterFunc(rest, a.Retire)
 	}
 	return true

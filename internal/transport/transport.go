@@ -16,6 +16,8 @@ type Transport struct {
 	given  http.RoundTripper // by the program; nil for the client's own connections
 	traced bool              // it says when a request has a connection
 
+	workers workers // that carry out its attempts
+
 	mu      sync.Mutex
 	pool    *http.Transport   // of the next attempt; nil where the program's is not net/http's
 	retired []*http.Transport // that let an attempt time out, the last of them; none is the program's
@@ -41,8 +43,9 @@ func (t *Transport) own(pool *http.Transport) {
 	t.pool.DialContext = dialer(t.shared)
 }
 
-// Close ends the client's own idle connections; a busy one ends once it is idle.
+// Close ends the client's own idle connections and its workers; a busy one ends once it is idle.
 func (t *Transport) Close() {
+	t.workers.close()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.pool != nil && t.pool != t.given {
