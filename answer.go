@@ -120,26 +120,11 @@ func (q *question) metaOf(a *attempt) Meta {
 	m.Key, m.Replayed = a.key, a.replayed()
 	m.Sent, m.Received = a.Sent, a.Received
 	if m.Header != nil {
-		if of, ok := transport.RateLimitOf(m.Header); ok {
-			m.RateLimit = Some(rateLimitOf(of))
-		}
 		if wait, asked := transport.RetryAfter(m.Header, m.Received); asked {
 			m.RetryAfter = Some(wait)
 		}
 	}
 	return m
-}
-
-// rateLimitOf is what the headers of an answer say of its key's limit.
-func rateLimitOf(of transport.LimitSaid) RateLimit {
-	l := RateLimit{Limit: of.Limit}
-	if of.Remaining >= 0 {
-		l.Remaining = Some(of.Remaining)
-	}
-	if !of.Reset.IsZero() {
-		l.Reset = Some(of.Reset)
-	}
-	return l
 }
 
 // shape is the form of the answer. What looks like the result is read as it at

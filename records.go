@@ -7,6 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -408,7 +409,6 @@ type Meta struct {
 	Intent  IntentID
 
 	Sent, Received time.Time          // when the last attempt began, and when it ended
-	RateLimit      Opt[RateLimit]     // the key's rate limit, where the answer says it
 	RetryAfter     Opt[time.Duration] // how long the service asked to wait, where it did
 }
 
@@ -417,6 +417,22 @@ type RateLimit struct {
 	Limit     int            // the number of requests in a window
 	Remaining Opt[int]       // what is left of it
 	Reset     Opt[time.Time] // when the window ends, by the service's clock
+}
+
+// RateLimit is the key's rate limit, where the last answer's header says it.
+func (m *Meta) RateLimit() Opt[RateLimit] {
+	said, ok := transport.RateLimitOf(m.Header)
+	if !ok {
+		return Opt[RateLimit]{}
+	}
+	l := RateLimit{Limit: said.Limit}
+	if said.Remaining >= 0 {
+		l.Remaining = Some(said.Remaining)
+	}
+	if !said.Reset.IsZero() {
+		l.Reset = Some(said.Reset)
+	}
+	return Some(l)
 }
 
 // Fill is the execution of one order. Its price is the only authoritative one:

@@ -4,25 +4,25 @@ import "time"
 
 // sending is the state of the loop that sends, S0.
 type sending struct {
-	sends    int  // under any key
-	left     int  // of them those whose bytes may have left
-	keySends int  // of those the ones under the present key
-	open     bool // a send has begun and not ended
+	sends    int // under any key
+	left     int // of them those whose bytes may have left
+	keySends int // of those the ones under the present key
+	prices   int // refusals for want of a price
+	polls    int // answers 409 in flight that used up no try
+	before   int // sends under earlier keys
+	wait     time.Duration
+	at       time.Duration
+	idle     uint64 // of the sends under the present key, by bit: its own answer says that it did nothing
+	open     bool   // a send has begun and not ended
 	over     bool
-	prices   int  // refusals for want of a price
 	limited  bool // nothing but 429 was heard under the key
 	plain    bool // the same, but that the last may be another refusal that leaves no doubt
 	again    bool // the last answer allows another send
 	rekey    bool // which needs another key
-	wait     time.Duration
 	exact    bool // the wait was asked for, so that nothing of it is left out
-	at       time.Duration
-	polls    int    // answers 409 in flight that used up no try
-	before   int    // sends under earlier keys
-	idle     uint64 // of those under the present key, by bit: its own answer says that it did nothing
-	fresh    bool   // one succeeded, and that was no replay
-	failed   bool   // one failed and may have run
-	ended    bool   // no send follows, whatever the one under way is answered
+	fresh    bool // one succeeded, and that was no replay
+	failed   bool // one failed and may have run
+	ended    bool // no send follows, whatever the one under way is answered
 }
 
 func (s *sending) begin() {

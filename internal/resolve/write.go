@@ -103,8 +103,6 @@ type Write struct {
 	// Asked is what it asked for, if its call knows; else its bytes say it.
 	Asked  accounting.Act
 	Traits Traits
-	// Left means that an earlier run began it.
-	Left bool
 	// Unjournaled is why the journal does not have it.
 	Unjournaled error
 	// Setting is of a setting of levels.
@@ -130,6 +128,7 @@ type Write struct {
 	firstSend  time.Time
 	received   atomic.Bool // a fence was answered that the service knows its key
 	by         Evidence
+	Left       bool                 // an earlier run began it
 	open       bool                 // it is among the open writes; the registry's
 	doubted    bool                 // it is in doubt; the registry's
 	quiet      bool                 // it keeps its places closed no longer; the registry's

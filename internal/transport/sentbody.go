@@ -27,17 +27,17 @@ var errSentAgain = errors.New("the connection wants the write again, which may h
 // itself.
 type sentBody struct {
 	body []byte
-	bare bool // a write without a body
 	gate Gate
 	stop context.CancelFunc // ends the attempt
 	// began is set before the first byte can leave, refused once none can.
 	began   atomic.Bool
+	bare    bool // a write without a body
+	unfit   bool // it was given a kept connection that it may not be written to
+	http2   bool // its connection carries other requests too
 	refused atomic.Pointer[error]
 	// sentAgain: net/http wanted to send once more what may have arrived.
 	sentAgain bool
-	unfit     bool // it was given a kept connection that it may not be written to
-	http2     bool // its connection carries other requests too
-	read      int  // of it
+	read      int // of it
 	conn      net.Conn
 	of        *Attempt // nil for what is sent on its caller's goroutine
 	watch     watch

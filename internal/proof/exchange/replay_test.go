@@ -115,7 +115,7 @@ func checkAnswer(t *testing.T, f *exchange.File, meta trading.Meta) {
 	assert.Equal(t, string(f.Response.Bytes()), string(meta.Body))
 	assert.Equal(t, 1, meta.Attempts)
 	assert.Equal(t, f.Response.Header["Idempotent-Replayed"] == "true", meta.Replayed)
-	limit, told := meta.RateLimit.Get()
+	limit, told := meta.RateLimit().Get()
 	_, want := f.Response.Header["X-RateLimit-Limit"]
 	require.Equal(t, want, told)
 	if told {

@@ -225,7 +225,7 @@ func TestFailedAuthThrottle(t *testing.T) {
 		refusal := rig.RefusalOf(t, err)
 		assert.Equal(t, trading.CodeRateLimited, refusal.Code)
 		assert.Equal(t, trading.Some(time.Minute), refusal.RetryAfter)
-		_, told := refusal.Meta.RateLimit.Get()
+		_, told := refusal.Meta.RateLimit().Get()
 		assert.False(t, told, "it is no limit of the key")
 		assert.Equal(t, trading.AdviseWait, trading.AdviceOf(err))
 

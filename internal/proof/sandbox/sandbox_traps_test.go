@@ -175,7 +175,7 @@ func TestTrap_T47_EveryTimeIsATime(t *testing.T) {
 		position, _ := r.Positions().In("BTC") // ISO 8601
 		assert.True(t, position.OpenedAt.Equal(now))
 		_, err = r.Sandbox.Trades(t.Context(), trading.FailFast()) // seconds
-		limit, told := rig.RefusalOf(t, err).Meta.RateLimit.Get()
+		limit, told := rig.RefusalOf(t, err).Meta.RateLimit().Get()
 		require.True(t, told)
 		assert.True(t, limit.Reset.Equal(trading.Some(now.Add(time.Minute))))
 		assert.Equal(t, trading.Some(time.Minute), rig.RefusalOf(t, err).RetryAfter)
