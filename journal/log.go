@@ -161,8 +161,12 @@ func (l *Log) lock(ctx context.Context) error {
 	}
 	select {
 	case l.turn <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	default: // now ctx is waited for, which may take a timer
+		select {
+		case l.turn <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	if l.closed {
 		l.unlockTurn()

@@ -58,9 +58,9 @@ const noteWaits = 250 * time.Millisecond
 var errNotesHang = fmt.Errorf("a journal has taken notes for longer than %s", noteWaits)
 
 // noting changes the books, and has journals note it before anybody else ends. It waits for
-// those who do the same until it is done, for noteWaits where done is nil. After that it changes
+// those who do the same until it is done, for noteWaits where done has none. After that it changes
 // the books all the same, and nothing is noted.
-func (b *Books) noting(done <-chan struct{}, w *Booked, change func(*account) []note) error {
+func (b *Books) noting(done func() <-chan struct{}, w *Booked, change func(*account) []note) error {
 	if w.Note != nil {
 		if !b.takeTurn(done) {
 			b.changing(w, change)
@@ -75,7 +75,8 @@ func (b *Books) noting(done <-chan struct{}, w *Booked, change func(*account) []
 }
 
 // takeTurn waits until no journal takes notes, and reports whether it is so in time.
-func (b *Books) takeTurn(done <-chan struct{}) bool {
+func (b *Books) takeTurn(done func() <-chan struct{}) bool {
+	var ended <-chan struct{}
 	var late <-chan time.Time
 	for {
 		b.mu.Lock()
@@ -89,12 +90,15 @@ func (b *Books) takeTurn(done <-chan struct{}) bool {
 		}
 		free := b.free
 		b.mu.Unlock()
-		if done == nil && late == nil {
+		if done != nil {
+			ended = done()
+		}
+		if ended == nil && late == nil {
 			late = time.After(noteWaits)
 		}
 		select {
 		case <-free:
-		case <-done:
+		case <-ended:
 			return false
 		case <-late:
 			return false

@@ -191,7 +191,7 @@ func (a *account) restore(l *Left) {
 // while a journal takes other notes; then there may be such a note, which the journal does not
 // have.
 func (b *Books) Journaled(ctx context.Context, w *Booked, company bool) (noted bool, err error) {
-	err = b.noting(ctx.Done(), w, func(*account) []note {
+	err = b.noting(ctx.Done, w, func(*account) []note {
 		w.journaled = true
 		if noted = w.company && !company; noted {
 			return []note{{w, Note{NoBaseline: true, NoTrail: true}}}
