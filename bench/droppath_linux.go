@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -67,9 +68,11 @@ func overDropping(ctx context.Context, s settings, n int) (rows []wait, stop fun
 	}
 	for _, scheme := range []string{"http", "https"} {
 		protocol := map[string]string{"http": "HTTP/1.1", "https": "HTTP/2"}[scheme]
-		rows = append(rows, wait{"a full close over a path that drops packets, " + protocol, n, func(ctx context.Context, n int) (waited, error) {
-			return dropping(ctx, name, dir, scheme, n)
-		}})
+		for _, w := range bothWrites {
+			rows = append(rows, wait{w.what + " over a path that drops packets, " + protocol, n, func(ctx context.Context, n int) (waited, error) {
+				return dropping(ctx, name, dir, scheme, n, w.do)
+			}})
+		}
 	}
 	return rows, stop, ""
 }
@@ -82,8 +85,8 @@ func command(ctx context.Context, line string) error {
 	return nil
 }
 
-// dropping has n clients close whose connections into the namespace are dropped.
-func dropping(ctx context.Context, namespace, dir, scheme string, n int) (waited, error) {
+// dropping has n clients write whose connections into the namespace are dropped.
+func dropping(ctx context.Context, namespace, dir, scheme string, n int, do func(context.Context, *trading.Client, int) error) (waited, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return waited{}, err
@@ -110,7 +113,7 @@ func dropping(ctx context.Context, namespace, dir, scheme string, n int) (waited
 		return waited{}, fmt.Errorf("the service in the namespace did not start: %w", lines.Err())
 	}
 	base, key, _ := strings.Cut(lines.Text(), " ")
-	return closeEach(ctx, n, key, func(int) string { return base }, func() error {
+	return writeEach(ctx, n, key, base, do, func() error {
 		if _, err := io.WriteString(in, "drop\n"); err != nil {
 			return err
 		}

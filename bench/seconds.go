@@ -48,7 +48,11 @@ func seconds(ctx context.Context, w io.Writer, s settings) error {
 	for _, d := range slow {
 		rows = append(rows, wait{fmt.Sprintf("an order, the service works on it for %v", d), n, worksFor(operationOrder, d)})
 	}
-	rows = append(rows, wait{"a full close over a connection that swallows and acknowledges", n, overSwallowing})
+	for _, w := range bothWrites {
+		rows = append(rows, wait{w.what + " over a connection that swallows and acknowledges", n, func(ctx context.Context, n int) (waited, error) {
+			return overSwallowing(ctx, n, w.do)
+		}})
+	}
 	left := "the run is in a hurry"
 	if s.less < hurried {
 		rows = append(rows, wait{"the first order of a process, 20 s after it has read the account", n, afterARead(s.dir)})
@@ -120,6 +124,12 @@ func openPosition(ctx context.Context, client *trading.Client, i int) error {
 	return err
 }
 
+// bothWrites are an exit that is asked for twice, and an entry that is not.
+var bothWrites = []struct {
+	what string
+	do   func(context.Context, *trading.Client, int) error
+}{{"a full close", fullClose}, {"an order", openPosition}}
+
 // worksFor has the service work for so long on each of n writes, which begin at once.
 func worksFor(operation string, d time.Duration) func(context.Context, int) (waited, error) {
 	return func(ctx context.Context, n int) (waited, error) {
@@ -148,9 +158,9 @@ func worksFor(operation string, d time.Duration) func(context.Context, int) (wai
 	}
 }
 
-// overSwallowing has n clients close over a connection whose service is gone, while something in
+// overSwallowing has n clients write over a connection whose service is gone, while something in
 // between goes on acknowledging.
-func overSwallowing(ctx context.Context, n int) (waited, error) {
+func overSwallowing(ctx context.Context, n int, do func(context.Context, *trading.Client, int) error) (waited, error) {
 	sim := manyAccounts(n)
 	behind, stop, err := served(ctx, sim)
 	if err != nil {
@@ -172,7 +182,7 @@ func overSwallowing(ctx context.Context, n int) (waited, error) {
 			go forward(ctx, near, behind, !swallows.Load(), &swallows)
 		}
 	}()
-	return closeEach(ctx, n, sim.LiveKey(), func(int) string { return "http://" + between.Addr().String() + "/v1" }, func() error {
+	return writeEach(ctx, n, sim.LiveKey(), "http://"+between.Addr().String()+"/v1", do, func() error {
 		swallows.Store(true)
 		return nil
 	})
@@ -203,9 +213,9 @@ func forward(ctx context.Context, near net.Conn, behind string, old bool, swallo
 	}
 }
 
-// closeEach has n clients, each with connections of its own, enter, and close once die has ended
+// writeEach has n clients, each with connections of its own, enter, and write once die has ended
 // their paths.
-func closeEach(ctx context.Context, n int, key string, base func(i int) string, die func() error) (waited, error) {
+func writeEach(ctx context.Context, n int, key, base string, do func(context.Context, *trading.Client, int) error, die func() error) (waited, error) {
 	clients := make([]*trading.Client, 0, n)
 	defer func() {
 		for _, client := range clients {
@@ -213,7 +223,7 @@ func closeEach(ctx context.Context, n int, key string, base func(i int) string, 
 		}
 	}()
 	for i := range n {
-		client, err := bareClient(base(i), key)
+		client, err := bareClient(base, key)
 		if err != nil {
 			return waited{}, err
 		}
@@ -225,5 +235,5 @@ func closeEach(ctx context.Context, n int, key string, base func(i int) string, 
 	if err := die(); err != nil {
 		return waited{}, err
 	}
-	return waitEach(n, func(i int) error { return fullClose(ctx, clients[i], i) })
+	return waitEach(n, func(i int) error { return do(ctx, clients[i], i) })
 }
