@@ -45,10 +45,10 @@ func (c *call) exchangeListened(ctx context.Context, q *question) heard {
 		return c.core.exchange(ctx, &c.request, c.apiKey, q, c.gate)
 	}
 	number := w.of.Ledger.Sends()
-	a := c.core.begin(ctx, &c.request, c.apiKey, q.meta.Key, c.gate)
 	patience, why := c.waitsFor()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
+	a := c.core.begin(ctx, &c.request, c.apiKey, q.meta.Key, c.gate) // which has the processor once this waits
 	for {
 		ends := why
 		select {
