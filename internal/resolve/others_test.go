@@ -82,6 +82,7 @@ func TestOneAccountByTwoBaseURLs(t *testing.T) {
 				} else {
 					assert.Equal(t, ledger.Applied, r.Outcome)
 				}
+				synctest.Wait() // for who reports
 				assert.Equal(t, want, reported)
 				shut(here)
 				shut(other)
