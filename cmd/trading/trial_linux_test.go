@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,11 +42,16 @@ func TestTrialLeavesNothingBehindASidecar(t *testing.T) {
 	result := tryProgram(t, `{"period":"10ms","markets":{"BTC":{"price":"64000"}}}`,
 		[]string{"--sidecar", "--counts", "3,0", "--only", "lost reply"}, "sleep", "600")
 	require.Len(t, result(t).Runs, 3)
-	tasks, err := filepath.Glob("/proc/self/task/*/children")
-	require.NoError(t, err)
-	for _, task := range tasks {
-		children, err := os.ReadFile(task)
+	assert.EventuallyWithT(t, func(t *assert.CollectT) { // whom it has killed takes a moment to go
+		tasks, err := filepath.Glob("/proc/self/task/*/children")
 		require.NoError(t, err)
-		assert.Empty(t, string(children))
-	}
+		for _, task := range tasks {
+			children, err := os.ReadFile(task)
+			if os.IsNotExist(err) {
+				continue // the task has ended
+			}
+			require.NoError(t, err)
+			assert.Empty(t, string(children))
+		}
+	}, 10*time.Second, 20*time.Millisecond)
 }
