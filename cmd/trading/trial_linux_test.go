@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -39,19 +38,31 @@ func TestTrialSweepsUpAfterFaketime(t *testing.T) {
 
 // Behind a sidecar a scenario kills the one or the other, and its end both.
 func TestTrialLeavesNothingBehindASidecar(t *testing.T) {
+	before := children(t) // of other tests
 	result := tryProgram(t, `{"period":"10ms","markets":{"BTC":{"price":"64000"}}}`,
 		[]string{"--sidecar", "--counts", "3,0", "--only", "lost reply"}, "sleep", "600")
 	require.Len(t, result(t).Runs, 3)
-	assert.EventuallyWithT(t, func(t *assert.CollectT) { // whom it has killed takes a moment to go
-		tasks, err := filepath.Glob("/proc/self/task/*/children")
-		require.NoError(t, err)
-		for _, task := range tasks {
-			children, err := os.ReadFile(task)
-			if os.IsNotExist(err) {
-				continue // the task has ended
-			}
-			require.NoError(t, err)
-			assert.Empty(t, string(children))
+	for child, what := range children(t) {
+		assert.Contains(t, before, child, what)
+	}
+}
+
+// children are the processes that this one has, with their commands.
+func children(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	tasks, err := filepath.Glob("/proc/self/task/*/children")
+	require.NoError(t, err)
+	for _, task := range tasks {
+		of, err := os.ReadFile(task)
+		if os.IsNotExist(err) { // the task has ended
+			continue
 		}
-	}, 10*time.Second, 20*time.Millisecond)
+		require.NoError(t, err)
+		for _, child := range strings.Fields(string(of)) {
+			command, _ := os.ReadFile("/proc/" + child + "/cmdline") // empty if it waits to be heard of
+			all[child] = strings.ReplaceAll(string(command), "\x00", " ")
+		}
+	}
+	return all
 }
