@@ -73,7 +73,7 @@ func playWorker(t *testing.T, w write, s state, works, restart time.Duration) {
 		pipes.Cut()
 		left := reopen(t, j)
 		_ = client.Close()
-		_ = <-placed // the call ends with its client
+		t.Log("the call ended with its client:", <-placed)
 		time.Sleep(restart)
 		next, _ := begin(left)
 		found, err := next.Recover(t.Context())
