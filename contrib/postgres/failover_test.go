@@ -132,7 +132,9 @@ func TestFound14_AFailoverThatAHolderSurvives(t *testing.T) {
 			if lost {
 				require.Eventually(t, func() bool { return s.Err() != nil }, 10*time.Second, 10*time.Millisecond)
 			} else {
-				require.NoError(t, s.Append(t.Context(), true, record(2)), "it goes on")
+				require.EventuallyWithT(t, func(c *assert.CollectT) { // the first can meet the connection that was cut
+					require.NoError(c, s.Append(t.Context(), true, record(2)), "it goes on")
+				}, 10*time.Second, 10*time.Millisecond)
 			}
 			_ = s.Close()
 			next := opened(t, at, o)
