@@ -2,7 +2,6 @@ package trading
 
 import (
 	"context"
-	"errors"
 	"math"
 	"net/http"
 	"sync"
@@ -239,49 +238,47 @@ func (c *call) prepareWrite() error {
 		c.returnSlot(false)
 		c.await(c.opts.attemptTimeout - time.Since(c.last.attempt.Sent))
 	}
-	for {
+	for c.stopped == nil {
 		c.takeLate()
 		if !w.of.Ledger.Sending() || !w.of.Ledger.MaySend() {
 			return errHeard
 		}
 		w.nextKey()
-		if c.stopped == nil {
-			c.stopped = c.passUnlessHeard()
-		}
-		if c.stopped != nil || w.of.MaySend() {
-			return c.stopped
+		err := c.passUnlessHeard()
+		if w.of.MaySend() || c.ctx.Err() != nil {
+			c.stopped = err
+			return err
 		}
 		c.returnSlot(false)
 	}
+	return c.stopped
 }
 
-// passUnlessHeard is pass until a late answer comes: what that says is taken in first.
+// passUnlessHeard is pass until a late answer comes: what that says is taken in first. That the service has
+// hung up on an earlier send ends no stage.
 func (c *call) passUnlessHeard() error {
-	late := c.write.of.LateCame()
+	of, whole := c.write.of, c.ctx
+	late := of.LateCame()
 	if late == nil {
 		return c.pass()
 	}
-	whole := c.ctx
 	ctx, cancel := context.WithCancel(whole)
-	over := make(chan struct{})
-	heard := make(chan bool, 1)
+	passed, listened := make(chan struct{}), make(chan struct{})
 	go func() {
-		select {
-		case <-late:
-			cancel()
-			heard <- true
-		case <-over:
-			heard <- false
+		defer close(listened)
+		defer cancel()
+		for of.MaySend() {
+			select {
+			case <-late:
+			case <-passed:
+				return
+			}
 		}
 	}()
 	c.ctx = ctx
 	err := c.pass()
 	c.ctx = whole
-	close(over)
-	came := <-heard
-	cancel()
-	if came && whole.Err() == nil && errors.Is(err, context.Canceled) {
-		return nil
-	}
+	close(passed)
+	<-listened
 	return err
 }
