@@ -37,14 +37,9 @@ func (d *Driver) Exclusive(account pending.AccountID) bool {
 }
 
 // askJournal has the books know the sign that an earlier run has seen. It waits so long for a journal
-// that hangs.
+// that hangs, and holds up nobody else meanwhile.
 func (d *Driver) askJournal(ctx context.Context, account pending.AccountID, waits time.Duration) error {
-	if !d.Durable() || account == "" || !d.cfg.IsExclusive(account) {
-		return nil
-	}
-	d.declared.mu.Lock()
-	defer d.declared.mu.Unlock()
-	if d.declared.asked[account] {
+	if !d.Durable() || account == "" || !d.cfg.IsExclusive(account) || d.declared.isAsked(account) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, waits, errHangs)
@@ -53,14 +48,27 @@ func (d *Driver) askJournal(ctx context.Context, account pending.AccountID, wait
 	if err != nil {
 		return fmt.Errorf("the journal cannot be read: %w", err)
 	}
-	if last != nil {
+	d.declared.mu.Lock()
+	defer d.declared.mu.Unlock()
+	if last != nil && !d.declared.asked[account] { // else it may have been declared anew since
 		d.Books.NoteOthers(liveBook(account), last.Note)
 	}
-	if d.declared.asked == nil {
-		d.declared.asked = make(map[pending.AccountID]bool)
-	}
-	d.declared.asked[account] = true
+	d.declared.note(account)
 	return nil
+}
+
+func (s *declarations) isAsked(account pending.AccountID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[account]
+}
+
+// note notes that nothing of an account is left to ask. The lock is held.
+func (s *declarations) note(account pending.AccountID) {
+	if s.asked == nil {
+		s.asked = make(map[pending.AccountID]bool)
+	}
+	s.asked[account] = true
 }
 
 // trades notes that a write trades an account. By two base URLs it may be one account or two: what
@@ -150,6 +158,9 @@ func (d *Driver) DeclareAnew(ctx context.Context, account pending.AccountID) err
 			return err
 		}
 	}
+	d.declared.mu.Lock()
+	defer d.declared.mu.Unlock()
+	d.declared.note(account)
 	d.Books.NoteOthers(liveBook(account), "")
 	return nil
 }

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,6 +47,68 @@ func TestEdge52_ASignOutlivesTheRun(t *testing.T) {
 		shut(d)
 		assert.True(t, client(t, &service{}, with).Exclusive("acc_1"))
 	})
+}
+
+// hangsAt does not say what it has of one account's name.
+type hangsAt struct {
+	*disk
+	name string
+}
+
+func (k *hangsAt) Named(ctx context.Context, name string) ([]journal.History, error) {
+	if name != k.name {
+		return k.disk.Named(ctx, name)
+	}
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+// A question to a journal that hangs holds up nobody on another account, and an exit on the same one no longer
+// than an exit waits for the journal.
+func TestAQuestionThatHangsHoldsUpNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &hangsAt{newDisk(), signOf("here", "acc_1")}
+		d := client(t, &service{}, func(c *Config) { c.Journal = k })
+		asked := make(chan error)
+		go func() { asked <- d.askJournal(t.Context(), "acc_1", notePatience) }()
+		synctest.Wait()
+		began := time.Now()
+		assert.True(t, d.Exclusive("acc_2"))
+		assert.Zero(t, time.Since(began))
+		assert.False(t, d.Exclusive("acc_1"))
+		assert.Equal(t, exitWaits, time.Since(began))
+		require.ErrorIs(t, <-asked, errHangs)
+		assert.Equal(t, notePatience, time.Since(began))
+	})
+}
+
+// What is declared anew stays so, whatever a question of before says of it later.
+func TestWhatIsDeclaredAnewStaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		client(t, &service{}, on(k)).keepSign("here", "acc_1", "an order that nobody here placed")
+		goes := make(chan struct{})
+		d := client(t, &service{}, func(c *Config) { c.Journal = &slowToSay{k, goes} })
+		asked := make(chan error)
+		go func() { asked <- d.askJournal(t.Context(), "acc_1", notePatience) }()
+		synctest.Wait()
+		require.NoError(t, d.DeclareAnew(t.Context(), "acc_1"))
+		close(goes)
+		require.NoError(t, <-asked)
+		assert.True(t, d.Exclusive("acc_1"))
+	})
+}
+
+// slowToSay says later what it has of a name.
+type slowToSay struct {
+	*disk
+	goes chan struct{}
+}
+
+func (k *slowToSay) Named(ctx context.Context, name string) ([]journal.History, error) {
+	histories, err := k.disk.Named(ctx, name)
+	<-k.goes
+	return histories, err
 }
 
 // By two base URLs an account may be one or two: what is done by the one can be what the other
