@@ -31,8 +31,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %s: %s", e.Line, e.Name, e.Wrong)
 }
 
-// Table is a file that is read line by line. The first thing that is wrong with a line stays
-// until Next, which returns it.
+// Table is a file that is read line by line. The first thing that is wrong stays, and no line is read behind it.
 type Table struct {
 	csv     *csv.Reader
 	names   []string       // as the file writes them
@@ -114,8 +113,14 @@ func (t *Table) Fail(name, format string, values ...any) {
 // Err is what is wrong with the line; nil if nothing is.
 func (t *Table) Err() error { return t.err }
 
-// Text is a field.
-func (t *Table) Text(name string) string { return strings.TrimSpace(t.fields[t.columns[name]]) }
+// Text is a field; empty where there is no such column.
+func (t *Table) Text(name string) string {
+	i, ok := t.columns[name]
+	if !ok {
+		return ""
+	}
+	return strings.TrimSpace(t.fields[i])
+}
 
 // The years that a time can be of.
 const firstYear, lastYear = 1970, 2200
@@ -125,10 +130,9 @@ func (t *Table) Time(name string) time.Time {
 	text := t.Text(name)
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		n, no := strconv.ParseInt(text, 10, 64)
-		if at, _, _ = epoch.Time(n); no == nil {
-			err = nil
-		}
+		var n int64
+		n, err = strconv.ParseInt(text, 10, 64)
+		at, _, _ = epoch.Time(n)
 	}
 	if err != nil || at.UTC().Year() < firstYear || at.UTC().Year() > lastYear {
 		t.Fail(name, "%.40q is no time; want RFC 3339 such as 2026-03-01T12:00:00Z, or a Unix time, from %d to %d", text, firstYear, lastYear)
@@ -163,7 +167,7 @@ func (t *Table) Price(name string) decimal.Decimal {
 	return d
 }
 
-// MaxLine bounds a line, in bytes.
+// MaxLine bounds a line, in bytes, with those that a quoted field goes on over.
 const MaxLine = 4096
 
 // What no such file has.
@@ -178,6 +182,8 @@ func Lines(r io.Reader) io.Reader { return &lines{r: r} }
 type lines struct {
 	r      io.Reader
 	length int   // of the present line
+	quoted bool  // in a quoted field
+	remark bool  // a quote in it is none
 	err    error // for good
 }
 
@@ -187,8 +193,13 @@ func (l *lines) Read(p []byte) (int, error) {
 	}
 	n, err := l.r.Read(p)
 	for _, b := range p[:n] {
-		if l.length++; b == '\n' {
-			l.length = 0
+		switch l.length++; {
+		case b == '#' && l.length == 1:
+			l.remark = true
+		case b == '"' && !l.remark:
+			l.quoted = !l.quoted
+		case b == '\n' && !l.quoted:
+			l.length, l.remark = 0, false
 		}
 		switch {
 		case b == 0:

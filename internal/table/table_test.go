@@ -42,19 +42,23 @@ func TestWhatIsNoTable(t *testing.T) {
 	require.Equal(t, "2", f.Text("price"))
 	require.ErrorContains(t, f.Next(), "wrong number of fields")
 
-	endless := Lines(io.MultiReader(strings.NewReader("a\n"), neverEnds{}))
-	_, err = io.ReadAll(endless)
-	require.ErrorIs(t, err, ErrLongLine)
-	_, err = endless.Read(make([]byte, 1))
-	require.ErrorIs(t, err, ErrLongLine, "for good")
+	for begin, again := range map[string]string{"a\n": "x", "a\n\"b": "x\n"} { // in a quoted field, lines are one
+		endless := Lines(io.MultiReader(strings.NewReader(begin), neverEnds(again)))
+		_, err = io.ReadAll(io.LimitReader(endless, 1<<20))
+		require.ErrorIs(t, err, ErrLongLine, again)
+		_, err = endless.Read(make([]byte, 1))
+		require.ErrorIs(t, err, ErrLongLine, "for good")
+	}
+	remarks := "# it's 5\" long\n" + strings.Repeat("a,b\n", MaxLine)
+	text, err := io.ReadAll(Lines(strings.NewReader(remarks)))
+	require.NoError(t, err)
+	require.Equal(t, remarks, string(text))
 }
 
-// neverEnds is a line without an end.
-type neverEnds struct{}
+// neverEnds is a text again and again.
+type neverEnds string
 
-func (neverEnds) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
-	}
-	return len(p), nil
+func (e neverEnds) Read(p []byte) (int, error) {
+	n := copy(p, strings.Repeat(string(e), len(p)/len(e)))
+	return n, nil
 }
