@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -162,17 +164,16 @@ func (s *Store) renew() bool {
 	if !found && err == nil {
 		failed = journal.ErrFenced
 	}
-	for _, w := range waits {
+	if failed == nil {
+		s.setHalt(halt)
+		if beat == 1 {
+			s.renewedFrom(from)
+		}
+	}
+	for _, w := range waits { // who knows by now what was read
 		w <- failed
 	}
-	if failed != nil {
-		return s.mend(err)
-	}
-	s.setHalt(halt)
-	if beat == 1 {
-		s.renewedFrom(from)
-	}
-	return true
+	return failed == nil || s.mend(err)
 }
 
 func (s *Store) isAlive(at moment) bool {
@@ -190,10 +191,13 @@ func (s *Store) renewedFrom(from moment) {
 
 // mend goes on behind a statement that had no answer, or another than was wanted; nil is one that
 // found no row. The statement may be carried out still. So the store takes the lease from itself,
-// which waits for it or keeps it from running, and reads what is there. It returns false when the
-// lease is lost, or the store is closed.
+// which waits for it or keeps it from running, and reads what is there. Behind a connection that
+// broke, what comes meanwhile waits for the first try, as what was in flight does. It returns false
+// when the lease is lost, or the store is closed.
 func (s *Store) mend(cause error) bool {
-	s.nothingNow(cause)
+	if cause == nil || doubtful(cause) || pgconn.Timeout(cause) {
+		s.nothingNow(cause)
+	}
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		lost, err := s.retake()
 		switch {
@@ -218,6 +222,10 @@ var errAsLeft = errors.New("the lease is not as it was left")
 
 // nothingNow has appends fail, at once, until the lease is taken again.
 func (s *Store) nothingNow(cause error) {
+	s.wrong.is(slog.LevelWarn, "the journal takes nothing", s.goAway(cause))
+}
+
+func (s *Store) goAway(cause error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.moved = s.moved || cause == nil
@@ -234,7 +242,7 @@ func (s *Store) nothingNow(cause error) {
 		w <- s.away
 	}
 	s.gapWaits = nil
-	s.wrong.is(slog.LevelWarn, "the journal takes nothing", s.away)
+	return s.away
 }
 
 // unanswered has whoever waits for an append wait no longer. It goes on by itself.
@@ -305,7 +313,6 @@ func (s *Store) retake() (lost, err error) {
 		return fmt.Errorf("%w: %d records are there, and this process knows of %d", journal.ErrFenced, seq, s.seq), nil
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if seq == s.seq { // what was in flight is not there, and will not be
 		s.queue = append(s.flying, s.queue...)
 		for _, j := range s.flying {
@@ -321,6 +328,7 @@ func (s *Store) retake() (lost, err error) {
 		s.renewed = from
 	}
 	s.tell()
+	s.mu.Unlock()
 	s.wrong.over()
 	s.o.Logger.Info("lease taken again", slog.String("lease", s.o.Name), slog.Int64("epoch", epoch))
 	return nil, nil
@@ -346,7 +354,6 @@ func (s *Store) whoHasIt() (lost, err error) {
 // end ends the store, and whoever waits.
 func (s *Store) end(why error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.ended = why
 	answerAll(s.flying, why)
 	answerAll(s.queue, why)
@@ -355,6 +362,7 @@ func (s *Store) end(why error) {
 	}
 	s.flying, s.queue, s.gapWaits = nil, nil, nil
 	s.tell()
+	s.mu.Unlock()
 	if !errors.Is(why, journal.ErrClosed) {
 		s.o.Logger.Error("lease lost", slog.String("lease", s.o.Name), slog.String("err", why.Error()))
 	}

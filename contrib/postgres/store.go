@@ -257,8 +257,8 @@ func (s *Store) New() bool { return s.isNew }
 func (s *Store) Quiet() []byte { return bytes.Clone(s.quiet) }
 
 // Append implements [journal.Store]. The records of one call take at most 4 MiB. A durable one fails at
-// once while there is no connection; what nobody waits for waits for the next. What was sent before, or
-// was about to be, is [journal.ErrUnanswered] once the server cannot be reached again; it is there
+// once while there is no connection, but behind one that broke it waits for the first try of another;
+// what nobody waits for waits for the next. What was sent before, or was about to be, is [journal.ErrUnanswered] once the server cannot be reached again; it is there
 // before anything that comes later.
 func (s *Store) Append(ctx context.Context, durable bool, records ...journal.Record) error {
 	j := &job{}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 // wire is the network between one machine and a server.
 type wire struct {
 	listener net.Listener
+	accepted atomic.Int64 // connections
 
 	mu     sync.Mutex
 	to     string
@@ -87,6 +89,7 @@ func (w *wire) accept() {
 		if err != nil {
 			return
 		}
+		w.accepted.Add(1)
 		go func() {
 			far, err := net.Conn(nil), errors.New("aborted")
 			if w.passes(near) {
