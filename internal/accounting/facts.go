@@ -91,8 +91,8 @@ type State struct {
 // Newest are the newest ids of a list that grows without end, newest first, and how many
 // more it has.
 type Newest struct {
-	IDs  []string `json:",omitempty"`
-	More int      `json:",omitempty"`
+	IDs  []string `json:"ids,omitempty"`
+	More int      `json:"more,omitempty"`
 }
 
 // maxNewest bounds the ids that are kept of one list.

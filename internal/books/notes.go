@@ -30,7 +30,7 @@ type Note struct {
 	NoBaseline bool `json:"noBase,omitempty"`
 	// Trail is that of the write's symbol, in place of every one before.
 	// NoTrail: the trail counts no longer, since writes are missing in it.
-	Trail   *Saved `json:"course,omitempty"` // one under an older name reads as none
+	Trail   *Saved `json:"trail,omitempty"`
 	NoTrail bool   `json:"noTrail,omitempty"`
 }
 

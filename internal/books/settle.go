@@ -8,8 +8,8 @@ import (
 
 // GiveUp notes that nobody can find out about a write, which can run no more: whatever it did,
 // reads that begin from now on show it. first reports whether nobody knew that before, settles
-// whether what equal looks show is a baseline now, from the begin of the first to the end of the last: no other write may have been on its way then but
-// those that were given up before.
+// whether what equal looks show is a baseline now, from the begin of the first to the end of the last:
+// no other write may have been on its way then but those that were given up before.
 func (b *Books) GiveUp(w *Booked, looks Read, show accounting.State) (first, settles bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

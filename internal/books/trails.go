@@ -64,8 +64,9 @@ func (a *account) beginTrails() {
 
 // FirstLook is how long the first entry on a declared account has to wait until a look shows
 // every own write, and those of an earlier run; 0 if it need not wait: the account was read, another
-// entry went out before, or an earlier run has handed over what a look would show. Where an earlier run may have left an order, which could trade as
-// the look reads, orders means that what waits is to be read now, a lag before that look.
+// entry went out before, or an earlier run has handed over what a look would show. Where an earlier run
+// may have left an order, which could trade as the look reads, orders means that what waits is to be read
+// now, a lag before that look.
 func (b *Books) FirstLook(id Account, symbol string, now time.Time) (wait time.Duration, orders bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

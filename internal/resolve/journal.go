@@ -100,7 +100,7 @@ type begin struct {
 	Intent *pending.Intent `json:"intent"`
 	Try    Try             `json:"first,omitzero"`
 	Terms  ledger.Terms    `json:"terms"`
-	Beside books.Note      `json:"known,omitzero"` // what is under an older name reads as none
+	Beside books.Note      `json:"beside,omitzero"`
 	// Unnamed and Restores are of a setting of levels.
 	Setting
 	// Sent is when the first send was about to begin: what is not known of it counts as
