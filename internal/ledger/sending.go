@@ -144,7 +144,7 @@ func (s *sending) decide(l *Ledger, a Answer) {
 		s.prices++
 		s.again = s.again && s.prices < r.PriceAttempts
 	}
-	runs := a.Class == Refusal && a.Code == codeInFlight && l.mayPoll()
+	runs := a.Class == Refusal && a.Code == codeInFlight && l.AsksTwice()
 	if runs {
 		s.polls++
 	}
@@ -159,13 +159,10 @@ func (s *sending) decide(l *Ledger, a Answer) {
 // pollWaits are the waits before a write that runs is asked for again; the last one stays.
 var pollWaits = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 5 * time.Second}
 
-// AsksTwice reports whether the write may be sent once more while its first send is listened to: it changes
-// nothing when it runs twice, and may be asked for by its own bytes.
-func (l *Ledger) AsksTwice() bool { return l.mayPoll() }
-
-// mayPoll reports whether a write that runs is asked for again and again. Its own bytes ask, so
-// what forbids a probe forbids that, and who wants one attempt has one.
-func (l *Ledger) mayPoll() bool {
+// AsksTwice reports whether a write that may run is asked for again: once while its first send is listened to,
+// and again and again once the service says that it runs. It changes nothing when it runs twice. Its own bytes
+// ask, so what forbids a probe forbids that, and who wants one attempt has one.
+func (l *Ledger) AsksTwice() bool {
 	return l.Idempotent && !l.Entry && l.TTL > 0 && l.Retry.Attempts > 1 && !l.NoProbe && !l.Without.Probe
 }
 
