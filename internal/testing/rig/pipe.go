@@ -19,12 +19,12 @@ import (
 // Pipes are connections of net/http to a service on virtual time, such as a client's own are on a network.
 type Pipes struct {
 	*http.Transport
-	Open atomic.Int64 // connections
 
-	cut  atomic.Bool
 	dies func() time.Duration // nil for never
+
 	mu   sync.Mutex
-	open []*pipe
+	cut  bool
+	open map[*pipe]struct{}
 }
 
 // pipe is the client's end of a connection.
@@ -32,20 +32,20 @@ type pipe struct {
 	net.Conn
 	of       *Pipes
 	swallows atomic.Bool
-	dies     time.Time // if it is mortal
-	mortal   bool
-	closed   sync.Once
+	dies     time.Time // zero for never
 }
 
 // Close closes the connection.
 func (p *pipe) Close() error {
-	p.closed.Do(func() { p.of.Open.Add(-1) })
+	p.of.mu.Lock()
+	delete(p.of.open, p)
+	p.of.mu.Unlock()
 	return p.Conn.Close()
 }
 
 // Write loses what a connection is given that swallows.
 func (p *pipe) Write(b []byte) (int, error) {
-	if p.swallows.Load() || p.mortal && !time.Now().Before(p.dies) {
+	if p.swallows.Load() || !p.dies.IsZero() && !time.Now().Before(p.dies) {
 		return len(b), nil
 	}
 	return p.Conn.Write(b)
@@ -55,15 +55,28 @@ func (p *pipe) Write(b []byte) (int, error) {
 func (p *Pipes) Swallow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range p.open {
+	p.swallow()
+}
+
+func (p *Pipes) swallow() {
+	for c := range p.open {
 		c.swallows.Store(true)
 	}
 }
 
 // Cut ends a process's part: nothing that it sends arrives from now on, over any connection.
 func (p *Pipes) Cut() {
-	p.cut.Store(true)
-	p.Swallow()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = true
+	p.swallow()
+}
+
+// Open is how many connections there are.
+func (p *Pipes) Open() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.open)
 }
 
 // SwallowAfter has each connection swallow what is sent from some time after it was opened; 0 is never.
@@ -81,7 +94,7 @@ func OverPipes(t testing.TB, service http.Handler) *Pipes {
 		defer close(served)
 		_ = server.Serve(listener)
 	}()
-	p := &Pipes{}
+	p := &Pipes{open: map[*pipe]struct{}{}}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		near, far := net.Pipe()
 		select {
@@ -91,16 +104,16 @@ func OverPipes(t testing.TB, service http.Handler) *Pipes {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		p.Open.Add(1)
 		c := &pipe{Conn: near, of: p}
-		c.swallows.Store(p.cut.Load())
 		if p.dies != nil {
-			c.dies = time.Now().Add(p.dies())
-			c.mortal = c.dies.After(time.Now())
+			if lasts := p.dies(); lasts > 0 {
+				c.dies = time.Now().Add(lasts)
+			}
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.open = append(p.open, c)
+		c.swallows.Store(p.cut)
+		p.open[c] = struct{}{}
 		return c, nil
 	}
 	p.Transport = &http.Transport{DialContext: dial, DialTLSContext: dial} // no TLS: nobody is in between
