@@ -313,7 +313,6 @@ func ExampleWithRecovery_profile() {
 		Version: profile.Version, BaseURL: sim.URL(), MeasuredAt: time.Now(), By: trading.Version,
 		Results: []profile.Result{{Experiment: "A1e", Environment: profile.Live, Verdict: profile.Other, N: 8, CountOther: 8}},
 	}
-	// README
 	client := open(sim, trading.WithLiveKey(sim.LiveKey()), trading.WithRecovery(trading.Recovery{Profile: seen}))
 	defer client.Close()
 	sim.Fault("POST /orders", tradingsim.DropRequest())

@@ -112,7 +112,6 @@ func ExampleMarketData_Prices() {
 
 func ExampleSandbox_PlaceOrder() {
 	client, _ := simulated()
-	// README
 	bought, err := client.Sandbox.PlaceOrder(ctx, trading.Order{
 		Symbol:   "BTC",
 		Side:     trading.Long,
@@ -146,7 +145,6 @@ func ExampleAccount_Resolve() {
 	defer client.Close()
 	account := client.Live.Account("acc_1", trading.WithRetry(trading.Retry{Attempts: 1}), trading.WithResolveTimeout(0))
 	sim.Fault("POST /orders", tradingsim.DropResponse())
-	// README
 	_, err := account.PlaceOrder(ctx, order)
 	if trading.OutcomeOf(err) == trading.Unknown {
 		resolution, err := account.Resolve(ctx, err) // wait longer than the call did
@@ -159,7 +157,6 @@ func ExampleAccount_Resolve() {
 
 func ExampleClient_Recover() {
 	defer served()()
-	// README
 	writes, err := journal.Open("bot.journal")
 	if err != nil {
 		log.Fatal(err)
@@ -229,7 +226,6 @@ func ExampleOutcomeOf() {
 func ExampleAdviceOf() {
 	client, sim := simulated()
 	sim.Fault("POST /sandbox/orders", tradingsim.RateLimit(time.Minute))
-	// README
 	_, err := client.Sandbox.PlaceOrder(ctx, order)
 	switch trading.AdviceOf(err) {
 	case trading.AdviseWait:
@@ -305,7 +301,6 @@ func ExampleSandbox_SetTPSL() {
 func ExampleWithHealthGate() {
 	sim := tradingsim.New()
 	baseURL, key := sim.URL(), sim.SandboxKey()
-	// README
 	client, err := trading.New(baseURL,
 		trading.WithSandboxKey(key),
 		trading.WithHealthGate(trading.HealthGate{KeepWarm: true}), // no entry waits for the check
@@ -361,7 +356,6 @@ func Example_preview() {
 // has one that is.
 func Example_watch() {
 	client, _ := simulated()
-	// README
 	for ev, err := range watch.Events(ctx,
 		watch.Marks(client.Sandbox.MarketData, "BTC").WithInterval(5*time.Second),
 		watch.Account(client.Sandbox).WithSnapshot(), // this read also fires the sandbox's stops
@@ -396,7 +390,6 @@ func ExampleWithSendTTL() {
 	client, sim := simulated()
 	ctx := ctx
 	sim.Fault("POST /sandbox/orders", tradingsim.RateLimit(time.Minute))
-	// README
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 
@@ -428,7 +421,6 @@ func ExampleClient_Halt() {
 
 // The promise: an order whose reply is lost is found, and not placed a second time.
 func Example_quickstart() {
-	// README
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000")) // the whole service, in process
 	defer sim.Close()
 	client, err := trading.New(sim.URL(), // yours: trading.FromEnv()

@@ -28,7 +28,6 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	// README
 	trades := export.CSV(os.Stdout) // or a file; export.CSVRows goes on with one
 	for ev, err := range watch.Events(ctx, watch.Account(account).WithInterval(20*time.Millisecond).WithSnapshot()) {
 		if err != nil {

@@ -71,7 +71,6 @@ func trade(context.Context, *trading.Client) {}
 
 // The simulator issues as many keys as a rehearsal needs.
 func ExampleProtection_rehearsal() {
-	// README
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	defer sim.Close()
 	connect := func(opts ...trading.Option) (*trading.Client, error) {

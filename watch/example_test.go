@@ -144,7 +144,6 @@ func ExampleCandlesAfter() {
 	defer cancel()
 	file := strings.NewReader("time,open,high,low,close\n2026-01-01T00:00:00Z,63000,63500,62900,63400\n")
 
-	// README
 	recorded, err := watch.ReadCandles(file, "BTC", time.Minute) // from where the program has them
 	if err != nil {
 		log.Fatal(err)
@@ -182,7 +181,6 @@ func ExampleFills() {
 	}
 	time.AfterFunc(200*time.Millisecond, func() { sim.SetMark("BTC", "62900") })
 
-	// README
 	for ev, err := range watch.Events(ctx, watch.Fills(account).WithInterval(50*time.Millisecond)) {
 		if err != nil {
 			log.Print("it goes on by itself: ", err)

@@ -13,7 +13,6 @@ import (
 var result *backtest.Result
 
 func ExampleFromResult() {
-	// README
 	history, err := odds.FromResult(result) // of a backtest.Run
 	if err != nil {
 		log.Fatal(err)

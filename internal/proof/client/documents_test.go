@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -36,15 +37,20 @@ func documents(t *testing.T) map[string]string {
 var snippetPattern = regexp.MustCompile("(?s)<!-- ([\\w./]+ )?([\\w./]+) -->\n```go\n(.*?)```")
 
 // Each Go snippet of the README and of docs is code that the tests compile, and run where
-// it takes no time.
+// it takes no time. Each Example that is marked as one is on a page.
 func TestSnippetsAreCompiled(t *testing.T) {
 	examples := exampleBodies(t, "example_test.go")
+	shownOf := map[string][]string{} // the Examples on a page, by file
 	for page, text := range documents(t) {
 		snippets := snippetPattern.FindAllStringSubmatch(text, -1)
 		assert.Equal(t, strings.Count(text, "```go\n"), len(snippets), "%s: each Go snippet names its source", page)
 		for _, snippet := range snippets {
 			file, name, code := strings.TrimSpace(snippet[1]), snippet[2], snippet[3]
 			shown := examples[name]
+			if strings.HasPrefix(name, "Example") {
+				from := cmp.Or(file, "example_test.go")
+				shownOf[from] = append(shownOf[from], name)
+			}
 			switch {
 			case strings.HasSuffix(name, ".go"):
 				shown, _, _ = parseFile(t, name)
@@ -55,6 +61,15 @@ func TestSnippetsAreCompiled(t *testing.T) {
 			}
 			require.NotEmpty(t, shown, "%s names %s %s, which does not exist", page, file, name)
 			assert.True(t, strings.HasPrefix(shown, code), "%s: the snippet is not what %s has:\n%s\n--- has ---\n%s", page, name, code, shown)
+		}
+	}
+	for _, folders := range []string{"", "*/", "*/*/", "*/*/*/"} {
+		files, err := filepath.Glob(folders + "*_test.go")
+		require.NoError(t, err)
+		for _, file := range files {
+			for name := range exampleBodies(t, file) {
+				assert.Contains(t, shownOf[file], name, "%s marks an Example as the README's, and no page shows it", file)
+			}
 		}
 	}
 }
@@ -80,21 +95,49 @@ func TestFirstSnippetsAreWholePrograms(t *testing.T) {
 	assert.Positive(t, whole)
 }
 
-var linkPattern = regexp.MustCompile(`\]\(([^)#: ]+)(#[^)]*)?\)`)
+var (
+	linkPattern    = regexp.MustCompile(`\]\(([^)#: ]*)(#[^)]*)?\)`)
+	codePattern    = regexp.MustCompile("(?s)\n```.*?\n```")
+	headingPattern = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notInAnchors   = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
 
-// Each link of a page within the repository leads to a file that exists.
+// Each link of a page within the repository leads to a file that exists, and to a heading of it.
 func TestLinksLeadSomewhere(t *testing.T) {
-	links := 0
+	files, anchors := 0, 0
 	for page, text := range documents(t) {
 		for _, link := range linkPattern.FindAllStringSubmatch(text, -1) {
-			links++
-			target := filepath.Join(filepath.Dir(page), link[1])
-			if _, err := os.Stat(target); err != nil {
-				t.Errorf("%s links to %s, which does not exist", page, link[1])
+			target := page
+			if link[1] != "" {
+				files++
+				target = filepath.Join(filepath.Dir(page), link[1])
 			}
+			if link[2] == "" {
+				assert.True(t, exists(target), "%s links to %s, which does not exist", page, link[1])
+				continue
+			}
+			anchors++
+			assert.Contains(t, anchorsOf(t, target), link[2][1:], "%s links to a heading that %s does not have", page, target)
 		}
 	}
-	assert.Positive(t, links)
+	assert.Positive(t, files)
+	assert.Positive(t, anchors)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// anchorsOf returns what a link to a heading of a page ends with.
+func anchorsOf(t *testing.T, page string) (anchors []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	for _, heading := range headingPattern.FindAllStringSubmatch(codePattern.ReplaceAllString(string(text), ""), -1) {
+		anchors = append(anchors, strings.ReplaceAll(notInAnchors.ReplaceAllString(strings.ToLower(heading[1]), ""), " ", "-"))
+	}
+	return anchors
 }
 
 // An example is short enough to be read before it is copied, and has a test.
