@@ -70,31 +70,25 @@ type script struct {
 	*rig
 	dir  string
 	said strings.Builder
-	ids  []string                   // in the order of their appearance
-	cuts func(args []string) output // runs the next command, and interrupts it
-	runs func() output              // ends the command that runs
-	ends func()                     // ends the bot that runs
+	ids  []string // in the order of their appearance
 
-	balance string // at the end of the trades of a file
+	next       func(args ...string) (code int, out, errs string) // in place of run, for the next command
+	endCommand func() (code int, out, errs string)               // the one that runs in the background
+	endBot     func()
 
-	thinks time.Duration // before they type
-	keeps  string        // the file for what the next command prints
-	sent   int           // requests that were told
-	done   int           // executions that were told
-}
+	balance string        // at the end of the trades of a file
+	thinks  time.Duration // before they type
+	keeps   string        // the file for what the next command prints
 
-// output is how a command ended, and what it printed.
-type output struct {
-	code      int
-	out, errs string
+	toldRequests, toldExecutions int
 }
 
 func newScript(t *testing.T, dir string) *script {
 	s := &script{rig: newRig(t), dir: dir}
 	s.env[len(s.env)-1] = "XDG_STATE_HOME=" + dir
 	t.Cleanup(func() {
-		if s.runs != nil {
-			s.runs()
+		if s.endCommand != nil {
+			s.endCommand()
 		}
 	})
 	return s
@@ -106,21 +100,20 @@ func (s *script) play(section string) {
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		s.said.WriteString(line)
-		verb, command := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "$ trading ")
-		switch {
-		case command:
+		command, typed := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "$ trading ")
+		happens, world := strings.CutPrefix(strings.TrimSpace(line), "% ")
+		verb, rest, _ := strings.Cut(happens, " ")
+		if typed || world && verb == "end" {
 			for i++; i < len(lines) && !strings.HasPrefix(lines[i], "->"); i++ { // what it printed before
 			}
-			s.command(verb)
-		case strings.HasPrefix(line, "% "):
-			verb, rest, _ := strings.Cut(strings.TrimSpace(line[2:]), " ")
+		}
+		switch {
+		case typed:
+			s.command(command)
+		case world:
 			do := verbs[verb]
 			require.NotNil(s.t, do, "%s: want one of %q", line, slices.Sorted(maps.Keys(verbs)))
 			do(s, s.fill(rest))
-			if verb == "end" {
-				for i++; i < len(lines) && !strings.HasPrefix(lines[i], "->"); i++ {
-				}
-			}
 		default:
 			require.True(s.t, i == 0 || line == "" || line == "\n" || strings.HasPrefix(line, "# "), "%q is neither said by a command nor for one", line)
 		}
@@ -130,58 +123,57 @@ func (s *script) play(section string) {
 func (s *script) command(line string) {
 	line, background := strings.CutSuffix(line, " &")
 	args := shellWords(s.t, s.fill(line))
-	switch {
-	case background:
-		s.runs = s.background(args)
+	if background {
+		s.background(args)
 		fmt.Fprintln(&s.said, "-> it runs")
-	case s.cuts != nil:
-		ended := s.cuts(args)
-		s.cuts = nil
-		s.tell(ended)
-	default:
-		code, out, errs := s.run(args...)
-		s.tell(output{code, out, errs})
+		return
 	}
+	run := s.run
+	if s.next != nil {
+		run, s.next = s.next, nil
+	}
+	s.tell(run(args...))
 }
 
-// background starts a command. end interrupts it if it still runs.
-func (s *script) background(args []string) (end func() output) {
+// background starts a command. Its end interrupts it if it still runs.
+func (s *script) background(args []string) {
 	ctx, interrupt := context.WithCancel(s.ctx)
 	var out, errs bytes.Buffer
 	app := s.app(strings.NewReader(""), &out, &errs)
 	code := make(chan int, 1)
 	go func() { code <- app.Run(ctx, newRoot(app), args) }()
-	return func() output {
-		s.runs = nil
+	s.endCommand = func() (int, string, string) {
+		s.endCommand = nil
 		interrupt()
-		ended := output{<-code, out.String(), errs.String()}
-		s.keyless(ended.out + ended.errs)
-		return ended
+		ended := <-code
+		s.keyless(out.String() + errs.String())
+		return ended, out.String(), errs.String()
 	}
 }
 
 // tell writes how a command ended.
-func (s *script) tell(o output) {
+func (s *script) tell(code int, out, errs string) {
 	if s.keeps != "" {
-		require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, s.keeps), []byte(o.out), 0o600))
+		require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, s.keeps), []byte(out), 0o600))
 		s.keeps = ""
 	}
-	s.said.WriteString(s.words(o.out))
-	if o.out != "" && !strings.HasSuffix(o.out, "\n") {
+	s.said.WriteString(s.words(out))
+	if out != "" && !strings.HasSuffix(out, "\n") {
 		s.said.WriteString("\n")
 	}
-	for line := range strings.Lines(s.words(o.errs)) {
+	for line := range strings.Lines(s.words(errs)) {
 		s.said.WriteString("2> " + strings.TrimSuffix(line, "\n") + "\n")
 	}
-	fmt.Fprintf(&s.said, "-> %d", o.code)
+	fmt.Fprintf(&s.said, "-> %d", code)
 	s.said.WriteString(s.served() + "\n")
 }
 
 // served is what the service saw and did since the last time. How often a write in doubt is asked about is
 // another number each time, so that of writes only those are told that were executed.
 func (s *script) served() string {
-	requests, ledger := s.sim.Requests()[s.sent:], s.sim.Ledger()[s.done:]
-	s.sent, s.done = s.sent+len(requests), s.done+len(ledger)
+	requests, ledger := s.sim.Requests()[s.toldRequests:], s.sim.Ledger()[s.toldExecutions:]
+	s.toldRequests += len(requests)
+	s.toldExecutions += len(ledger)
 	var done string
 	for _, e := range ledger {
 		switch {
@@ -258,20 +250,18 @@ func shellWords(t *testing.T, line string) []string {
 	return all
 }
 
-// interruptedAfter runs a command at a keyboard on which nobody types, and interrupts it.
-func (s *script) interruptedAfter(wait time.Duration) func(args []string) output {
-	return func(args []string) output {
-		before := s.ctx
-		ctx, interrupt := context.WithCancel(before)
-		defer interrupt()
-		keyboard, keys := io.Pipe()
-		s.in, s.ctx = keyboard, ctx
-		if time.AfterFunc(wait, interrupt); wait == 0 {
-			interrupt()
-		}
-		code, out, errs := s.run(args...)
-		s.in, s.ctx = nil, before
-		require.NoError(s.t, keys.Close())
-		return output{code, out, errs}
+// interrupted runs a command at a keyboard on which nobody types, and interrupts it after a while.
+func (s *script) interrupted(after time.Duration, args ...string) (code int, out, errs string) {
+	before := s.ctx
+	ctx, interrupt := context.WithCancel(before)
+	defer interrupt()
+	keyboard, keys := io.Pipe()
+	s.in, s.ctx = keyboard, ctx
+	if time.AfterFunc(after, interrupt); after == 0 {
+		interrupt()
 	}
+	code, out, errs = s.run(args...)
+	s.in, s.ctx = nil, before
+	require.NoError(s.t, keys.Close())
+	return code, out, errs
 }

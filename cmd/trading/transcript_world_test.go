@@ -53,7 +53,7 @@ var verbs = map[string]func(s *script, rest string){
 	"faults":     (*script).faults,
 	"interrupt":  (*script).interrupt,
 	"falls":      func(s *script, rest string) { n, err := strconv.Atoi(rest); require.NoError(s.t, err); s.falls(n) },
-	"end":        func(s *script, _ string) { s.tell(s.runs()) },
+	"end":        func(s *script, _ string) { s.tell(s.endCommand()) },
 	"busy":       func(s *script, _ string) { s.busy(); s.served() },
 	"journal":    (*script).journal,
 	"flight": func(s *script, rest string) {
@@ -179,16 +179,11 @@ func (s *script) fault(rest string) {
 	s.sim.Fault(f[0]+" "+f[1], faultOf(s.t, f[2]))
 }
 
-// faults is `% faults POST /orders hang 1h` for each such request, `% faults any request drop_response` for
-// all, or `% faults none`.
+// faults is `% faults POST /orders hang 1h` for each such request.
 func (s *script) faults(rest string) {
 	f := strings.SplitN(rest, " ", 3)
-	if rest == "none" {
-		s.sim.FaultEach(nil)
-		return
-	}
 	s.sim.FaultEach(func(operation string) tradingsim.Fault {
-		if f[0] == "any" || f[0]+" "+f[1] == operation {
+		if f[0]+" "+f[1] == operation {
 			return faultOf(s.t, f[2])
 		}
 		return nil
@@ -203,13 +198,12 @@ func faultOf(t *testing.T, text string) tradingsim.Fault {
 		first, rest, _ := strings.Cut(rest, " ")
 		status, _ := strconv.Atoi(first)
 		kinds := map[string]func() tradingsim.Fault{
-			"drop_response":     tradingsim.DropResponse,
-			"refuse_connection": tradingsim.RefuseConnection,
-			"hang":              func() tradingsim.Fault { return tradingsim.Hang(duration(t, first)) },
-			"fail":              func() tradingsim.Fault { return tradingsim.Fail(status, rest) },
-			"fail_after":        func() tradingsim.Fault { return tradingsim.FailAfter(status, rest) },
-			"raw":               func() tradingsim.Fault { return tradingsim.Raw(status, nil, rest) },
-			"raw_after":         func() tradingsim.Fault { return tradingsim.RawAfter(status, nil, rest) },
+			"drop_response": tradingsim.DropResponse,
+			"hang":          func() tradingsim.Fault { return tradingsim.Hang(duration(t, first)) },
+			"fail":          func() tradingsim.Fault { return tradingsim.Fail(status, rest) },
+			"fail_after":    func() tradingsim.Fault { return tradingsim.FailAfter(status, rest) },
+			"raw":           func() tradingsim.Fault { return tradingsim.Raw(status, nil, rest) },
+			"raw_after":     func() tradingsim.Fault { return tradingsim.RawAfter(status, nil, rest) },
 		}
 		require.Contains(t, kinds, name)
 		all = append(all, kinds[name]())
@@ -221,13 +215,11 @@ func faultOf(t *testing.T, text string) tradingsim.Fault {
 // `% interrupt after 10s`; it is for the next command.
 func (s *script) interrupt(rest string) {
 	f := strings.SplitN(rest, " ", 3)
-	if f[0] == "after" {
-		s.cuts = s.interruptedAfter(duration(s.t, f[1]))
-		return
-	}
-	s.cuts = func(args []string) output {
-		code, out, errs := s.cut(f[0]+" "+f[1], faultOf(s.t, f[2]), args...)
-		return output{code, out, errs}
+	s.next = func(args ...string) (int, string, string) {
+		if f[0] == "after" {
+			return s.interrupted(duration(s.t, f[1]), args...)
+		}
+		return s.cut(f[0]+" "+f[1], faultOf(s.t, f[2]), args...)
 	}
 }
 
@@ -249,15 +241,15 @@ func (s *script) client(path string) *trading.Client {
 	log, err := journal.Open(path)
 	require.NoError(s.t, err)
 	client := tradingtest.Client(s.t, s.sim, trading.WithJournal(log), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
-	s.ends = func() { _ = client.Close(); require.NoError(s.t, log.Close()) }
+	s.endBot = func() { _ = client.Close(); require.NoError(s.t, log.Close()) }
 	return client
 }
 
 // bot is `% bot opens PATH`, and holds the journal until `% bot ends`.
 func (s *script) bot(rest string) {
 	if rest == "ends" {
-		s.ends()
-		s.ends = nil
+		s.endBot()
+		s.endBot = nil
 		return
 	}
 	s.client(strings.TrimPrefix(rest, "opens "))
