@@ -78,10 +78,9 @@ func TestPlantedTemporary(t *testing.T) {
 
 func TestNewFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot.journal")
-	for i := range 3 {
+	for range 3 {
 		l, err := journal.Open(path)
 		require.NoError(t, err)
-		assert.Equal(t, i == 0, l.New())
 		assert.Zero(t, l.Repaired())
 		require.NoError(t, errors.Join(l.Close(), l.Close()))
 	}
@@ -122,22 +121,6 @@ func TestLocked(t *testing.T) {
 		require.NoError(t, err)
 		l.Close()
 	})
-}
-
-func TestClosed(t *testing.T) {
-	l := open(t, filepath.Join(t.TempDir(), "bot.journal"))
-	require.NoError(t, l.Close())
-	_, err := l.Named(t.Context(), "n")
-	for what, err := range map[string]error{
-		"Append": l.Append(t.Context(), true, journal.Record{Intent: "a"}),
-		"Forget": l.Forget(t.Context(), "n"),
-		"Named":  err,
-	} {
-		assert.ErrorIs(t, err, journal.ErrClosed, what)
-	}
-	for _, err := range l.Pending(t.Context()) {
-		assert.ErrorIs(t, err, journal.ErrClosed)
-	}
 }
 
 // TestLargest appends as much as fits into one call, and a byte more.

@@ -164,34 +164,6 @@ func TestARelease(t *testing.T) {
 	require.ErrorIs(t, old.Append(t.Context(), true, record(2)), journal.ErrClosed)
 }
 
-// What ended last is known to the next holder, where nothing is pending: its first entry need not wait
-// then, if that is long enough ago.
-func TestQuiet(t *testing.T) {
-	at, o := address(t), options()
-	o.Lease = 10 * time.Second
-	final := func(i int, data string) journal.Record {
-		return journal.Record{Intent: fmt.Sprint("intent ", i), Final: true, Data: []byte(data)}
-	}
-	for _, step := range []struct {
-		appends []journal.Record
-		want    string
-	}{
-		{nil, ""},
-		{[]journal.Record{record(1), final(1, "one")}, ""},
-		{nil, "one"},
-		{[]journal.Record{record(2), record(3), final(3, "three")}, "one"},
-		{[]journal.Record{final(2, "two")}, ""},
-		{nil, "two"},
-	} {
-		s := opened(t, at, o)
-		assert.Equal(t, step.want, string(s.Quiet()))
-		if len(step.appends) > 0 {
-			require.NoError(t, s.Append(t.Context(), true, step.appends...))
-		}
-		require.NoError(t, s.Close())
-	}
-}
-
 // The server is killed and started again, and its connections are cut: the holder goes on with all
 // that was acknowledged.
 func TestTheServerIsKilled(t *testing.T) {

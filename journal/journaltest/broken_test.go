@@ -22,6 +22,65 @@ type store struct {
 	histories []*journal.History
 	busy      atomic.Int32
 	reading   atomic.Int32
+	quiet     []byte
+	closed    bool
+	kept      *kept
+}
+
+// kept is what outlives a store, beside its histories.
+type kept struct {
+	opened int
+	gap    bool
+	last   []byte
+}
+
+func newStore(defect string) *store { return (&store{defect: defect, kept: &kept{}}).next() }
+
+// next is the store when it is opened again.
+func (s *store) next() *store {
+	next := &store{defect: s.defect, histories: s.histories, kept: s.kept}
+	s.kept.opened++
+	if s.is("forgets that something is missing") {
+		s.kept.gap = false
+	}
+	if len(s.pending()) == 0 || s.is("knows what was last beside a pending one") {
+		next.quiet = s.kept.last
+	}
+	if s.is("knows what was last once") {
+		s.kept.last = nil
+	}
+	return next
+}
+
+// open is the error of a store that is closed.
+func (s *store) open(does string) error {
+	if s.closed && !s.is(does+" after Close") {
+		return journal.ErrClosed
+	}
+	return nil
+}
+
+func (s *store) Close() error {
+	err := s.open("closes")
+	s.closed = true
+	if s.is("closes once") {
+		return err
+	}
+	return nil
+}
+
+func (s *store) New() bool     { return s.kept.opened == 1 || s.is("is new again") }
+func (s *store) Quiet() []byte { return s.quiet }
+
+func (s *store) SetGap(missing bool) error {
+	s.kept.gap = missing && !s.is("notes nothing missing") || s.kept.gap && s.is("never ends what is missing")
+	return nil
+}
+
+func (s *store) Gap() (bool, error) {
+	gap := s.kept.gap
+	s.kept.gap = gap && !s.is("says once that something is missing")
+	return gap, nil
 }
 
 func (s *store) is(defect string) bool { return s.defect == defect }
@@ -36,6 +95,9 @@ func (s *store) find(intent string) *journal.History {
 }
 
 func (s *store) Append(ctx context.Context, durable bool, records ...journal.Record) error {
+	if err := s.open("appends"); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil && !s.is("appends once the context has ended") {
 		return err
 	}
@@ -44,6 +106,12 @@ func (s *store) Append(ctx context.Context, durable bool, records ...journal.Rec
 	}
 	if !durable && s.is("drops what is not durable") {
 		return nil
+	}
+	if large := len(records) > 0 && len(records[0].Data) > 1<<20; large && s.is("ends with what is too large") {
+		s.closed = true
+		return journal.ErrInvalid
+	} else if large && s.is("has another error for what is too large") {
+		return errors.New("too large")
 	}
 	s.busy.Add(1)
 	defer s.busy.Add(-1)
@@ -96,6 +164,9 @@ func (s *store) take(r journal.Record) error {
 		return journal.ErrInvalid
 	}
 	s.fill(h, r)
+	if r.Final && (h == s.histories[len(s.histories)-1] || !s.is("knows the end of what began last")) {
+		s.kept.last = r.Data
+	}
 	if s.is("moves an intent with each record") {
 		s.histories = append(slices.DeleteFunc(s.histories, func(other *journal.History) bool { return other == h }), h)
 	}
@@ -157,6 +228,10 @@ func (s *store) Pending(ctx context.Context) iter.Seq2[journal.History, error] {
 		s.reading.Add(1)
 		defer s.reading.Add(-1)
 		pending := s.pending()
+		if err := s.open("yields what there is"); err != nil {
+			_ = s.is("yields nothing after Close") || yield(journal.History{}, err)
+			return
+		}
 		for i := 0; i < len(pending); i++ {
 			if ctx.Err() != nil && !s.is("yields once the context has ended") {
 				break
@@ -194,6 +269,9 @@ func (s *store) pending() (pending []journal.History) {
 }
 
 func (s *store) Named(ctx context.Context, name string) ([]journal.History, error) {
+	if err := s.open("reads"); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil && !s.is("reads once the context has ended") {
 		return nil, err
 	}
@@ -228,6 +306,9 @@ func (s *store) Named(ctx context.Context, name string) ([]journal.History, erro
 }
 
 func (s *store) Forget(ctx context.Context, name string) error {
+	if err := s.open("forgets"); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil && !s.is("forgets once the context has ended") {
 		return err
 	}

@@ -79,7 +79,7 @@ func writingIteration(t tester, s journal.Store) {
 	var seen []journal.History
 	for h, err := range s.Pending(t.Context()) {
 		if err != nil {
-			t.Fatalf("Pending: %v", err)
+			t.Fatalf("unexpected: %v", err)
 		}
 		if seen = append(seen, h); len(seen) > 2 {
 			break
@@ -196,6 +196,6 @@ func concurrentFinal(t tester, s journal.Store) {
 
 func noError(t tester, err error) {
 	if err != nil {
-		t.Fatalf("Pending: %v", err)
+		t.Fatalf("unexpected: %v", err)
 	}
 }

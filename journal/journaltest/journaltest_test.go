@@ -13,9 +13,9 @@ import (
 func TestRightStores(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { Run(t, func(*testing.T) journal.Store { return journal.NewMemory() }) })
 	reopened := 0
-	Run(t, func(*testing.T) journal.Store { return &store{} }, Reopen(func(_ *testing.T, s journal.Store) journal.Store {
+	Run(t, func(*testing.T) journal.Store { return newStore("") }, Reopen(func(_ *testing.T, s journal.Store) journal.Store {
 		reopened++
-		return &store{histories: s.(*store).histories}
+		return s.(*store).next()
 	}))
 	if reopened == 0 {
 		t.Error("no store has been reopened")
@@ -28,7 +28,7 @@ func TestLosesAtClose(t *testing.T) {
 		if r.name != "an intent is pending until its Final record" {
 			continue
 		}
-		s := &reopened{Store: &store{}, reopen: func(*testing.T, journal.Store) journal.Store { return &store{} }}
+		s := &reopened{Store: newStore(""), reopen: func(*testing.T, journal.Store) journal.Store { return newStore("") }}
 		if failures := try(r, s); len(failures) == 0 {
 			t.Error("a store that loses everything passes")
 		}
@@ -58,7 +58,10 @@ func TestBrokenStores(t *testing.T) {
 		"a name is forgotten":                           {"does not forget", "forgets what has no name", "forgets every name", "refuses an unknown name"},
 		"a name with a pending intent is not forgotten": {"forgets what is pending", "keeps what is pending"},
 		"a durable Append needs no records":             {"refuses an Append without records"},
-		"a store has memory of its own":                 {"keeps the caller's memory", "gives its own memory"},
+		"records that are too large are invalid, and no others": {
+			"cuts long data", "ends with what is too large", "has another error for what is too large",
+		},
+		"a store has memory of its own": {"keeps the caller's memory", "gives its own memory"},
 		"an ended context changes nothing": {
 			"appends once the context has ended", "forgets once the context has ended", "reads once the context has ended",
 			"yields once the context has ended", "does not say that the context has ended",
@@ -70,6 +73,16 @@ func TestBrokenStores(t *testing.T) {
 		"clients of a store share a value":                   {"shares nothing"},
 		"writers and readers do not disturb each other":      {"loses what comes while it is busy"},
 		"of concurrent Final records one is taken":           {"takes another Final record", "ignores records of a resolved intent"},
+		"a store is new once":                                {"is new again"},
+		"that something is missing is noted until it does not matter": {
+			"notes nothing missing", "never ends what is missing", "forgets that something is missing", "says once that something is missing",
+		},
+		"a closed store says so": {
+			"appends after Close", "reads after Close", "forgets after Close", "yields what there is after Close", "yields nothing after Close", "closes once",
+		},
+		"the last record is known where nothing is pending": {
+			"knows what was last once", "knows the end of what began last", "knows what was last beside a pending one",
+		},
 	}
 	for _, rule := range rules {
 		if len(broken[rule.name]) == 0 {
@@ -77,7 +90,11 @@ func TestBrokenStores(t *testing.T) {
 		}
 		for _, defect := range broken[rule.name] {
 			t.Run(rule.name+": "+defect, func(t *testing.T) {
-				if failures := try(rule, &store{defect: defect}); len(failures) == 0 {
+				var s journal.Store = newStore(defect)
+				if rule.of == lasting {
+					s = &reopened{Store: s, reopen: func(_ *testing.T, s journal.Store) journal.Store { return s.(*store).next() }}
+				}
+				if failures := try(rule, s); len(failures) == 0 {
 					t.Errorf("a store that %s passes", defect)
 				}
 			})
