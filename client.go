@@ -167,10 +167,10 @@ func (c *Client) Close() error {
 // Halt refuses entries from this process until [Client.Resume]; exits pass. Nothing new
 // is placed: a write in doubt is still resolved, but the question for its stored answer,
 // which can place it, waits for Resume, or for package flatten, which closes what it finds.
-func (c *Client) Halt(reason string) { c.core.halt.set(true, reason) }
+func (c *Client) Halt(reason string) { c.core.halt.Store(&reason) }
 
 // Resume lets entries pass again.
-func (c *Client) Resume() { c.core.halt.set(false, "") }
+func (c *Client) Resume() { c.core.halt.Store(nil) }
 
 // Halted returns whether entries are refused, and the reason that Halt was given, here or for all
 // who hold the lease of a journal in turn.

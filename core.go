@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"sync/atomic"
 
 	"github.com/shopspring/decimal"
 
@@ -27,7 +28,7 @@ type core struct {
 	liveKeys    keyring
 	gate        *healthGate
 	guards      []Guard
-	halt        halt
+	halt        atomic.Pointer[string] // why the program has stopped entries; nil if it has not
 	listeners   listeners
 	usual       usual
 	limits      *limiter.Limiter
@@ -91,10 +92,14 @@ var errMayBeOthers = fmt.Errorf("%w: who has held the lease of the journal meanw
 
 // halted returns whether entries are refused, by this program or by the lease.
 func (c *core) halted() (reason string, halted bool) {
-	if reason, halted = c.halt.get(); halted || c.lease.Leaser == nil {
-		return reason, halted
+	switch why := c.halt.Load(); {
+	case why != nil:
+		return *why, true
+	case c.lease.Leaser != nil:
+		return c.lease.Halted()
+	default:
+		return "", false
 	}
-	return c.lease.Halted()
 }
 
 // resolveError is [Client.Resolve].

@@ -317,15 +317,17 @@ func TestNoOldAssessmentDuringARefresh(t *testing.T) {
 }
 
 func TestHalt(t *testing.T) {
-	var h halt
-	_, halted := h.get()
+	client, err := New("http://localhost/v1")
+	require.NoError(t, err)
+	defer client.Close()
+	_, halted := client.Halted()
 	assert.False(t, halted)
-	h.set(true, "the desk is closed")
-	reason, halted := h.get()
+	client.Halt("the desk is closed")
+	reason, halted := client.Halted()
 	assert.True(t, halted)
 	assert.Equal(t, "the desk is closed", reason)
-	h.set(false, "")
-	reason, halted = h.get()
+	client.Resume()
+	reason, halted = client.Halted()
 	assert.False(t, halted)
 	assert.Empty(t, reason)
 }

@@ -129,7 +129,7 @@ func (l *Limiter) block(name string, limit int, d time.Duration) {
 		_ = l.near.Block(context.Background(), bucket, d)
 	}
 	if l.remote != nil {
-		l.tell(func() { l.remote.block(bucket, d) })
+		l.passOn(func() { l.remote.block(bucket, d) })
 	}
 }
 

@@ -59,7 +59,7 @@ func (r *remote) available() bool {
 	available := !stuck && !time.Now().Before(r.restUntil)
 	r.mu.Unlock()
 	if stuck {
-		r.tell("Take", errStuck)
+		r.logAway("Take", errStuck)
 	}
 	return available
 }
@@ -71,18 +71,18 @@ func (r *remote) failed(call string, err error) {
 	r.mu.Lock()
 	r.restUntil = time.Now().Add(rest)
 	r.mu.Unlock()
-	r.tell(call, err)
+	r.logAway(call, err)
 }
 
-// tell logs that the store is away: at once, and again each minute.
-func (r *remote) tell(call string, err error) {
+// logAway logs that the store is away: at once, and again each minute.
+func (r *remote) logAway(call string, err error) {
 	r.mu.Lock()
-	told := !r.logged.IsZero() && time.Since(r.logged) < logAgain
-	if !told {
+	due := r.logged.IsZero() || time.Since(r.logged) >= logAgain
+	if due {
 		r.logged = time.Now()
 	}
 	r.mu.Unlock()
-	if !told {
+	if due {
 		r.log(call, err)
 	}
 }

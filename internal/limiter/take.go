@@ -48,7 +48,7 @@ func (l *Limiter) Return(slot Slot, sent bool) {
 }
 
 func (l *Limiter) returnRemote(name string, needs []ratelimit.Need, sent bool) {
-	l.tell(func() {
+	l.passOn(func() {
 		l.remote.giveBack(name, needs, sent)
 		l.returned(sent)
 	})
@@ -64,9 +64,9 @@ func (l *Limiter) returned(sent bool) {
 	l.freeSlots()
 }
 
-// tell passes something on to the program's store, and Close waits for it. The lock is not
+// passOn calls the program's store, and Close waits for it. The lock is not
 // held.
-func (l *Limiter) tell(do func()) {
+func (l *Limiter) passOn(do func()) {
 	l.mu.Lock()
 	ended := l.ended
 	if !ended {

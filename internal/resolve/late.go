@@ -18,12 +18,12 @@ type Late struct {
 
 // late are those of a write.
 type late struct {
-	mu     sync.Mutex
-	come   []Late        // that the call has not taken in yet
-	signal chan struct{} // something has come
-	handed bool          // the call is over, so that the driver takes them in
-	ends   bool          // no send may leave any more
-	told   bool          // that they contradict each other
+	mu       sync.Mutex
+	come     []Late        // that the call has not taken in yet
+	signal   chan struct{} // something has come
+	handed   bool          // the call is over, so that the driver takes them in
+	ends     bool          // no send may leave any more
+	reported bool          // that they contradict each other
 }
 
 // Listen is called before a send is listened to, and returns what says that an answer has come.
@@ -176,8 +176,8 @@ func (w *Write) contradicts() bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	first := !l.told && w.Ledger.Contradicted()
-	l.told = l.told || first
+	first := !l.reported && w.Ledger.Contradicted()
+	l.reported = l.reported || first
 	return first
 }
 
@@ -189,7 +189,7 @@ func (w *Write) isForAPerson() bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.told
+	return l.reported
 }
 
 // errContradicted is why a write whose outcome is known keeps its market closed.
