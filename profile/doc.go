@@ -10,7 +10,7 @@
 // It is data and its validation alone: it imports neither the client nor the simulator, and
 // both import it. Package observe makes profiles.
 //
-// A file has a version. Members that this version does not know survive reading and writing. A
-// file of a newer version is refused with a [*VersionError], since a verdict could mean something
-// else in it. No file holds an API key: Decode refuses one that does.
+// A file has a version. A file of a newer version is refused with a [*VersionError], since a
+// verdict could mean something else in it, and so is a member that this version does not know. No
+// file holds an API key: Decode refuses one that does.
 package profile

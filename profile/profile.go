@@ -55,8 +55,6 @@ type Profile struct {
 	Exchanges []Exchange `json:"exchanges,omitempty"`
 	// Begun are experiments that need a second visit.
 	Begun []Begun `json:"begun,omitempty"`
-
-	extra members
 }
 
 // Result is the verdict of one experiment in one environment.
@@ -82,8 +80,6 @@ type Result struct {
 	Why string `json:"why,omitempty"`
 	// Proof are the places of exchanges in the profile.
 	Proof []int `json:"proof,omitempty"`
-
-	extra members
 }
 
 // Measured are figures of the service. What was not measured has N 0, or is empty.
@@ -103,8 +99,6 @@ type Measured struct {
 	MakerFee        string `json:"makerFee,omitempty"`
 	MinNotional     string `json:"minNotional,omitempty"`
 	DefaultLeverage string `json:"defaultLeverage,omitempty"`
-
-	extra members
 }
 
 // Spread is how something was distributed.
@@ -126,8 +120,6 @@ type Exchange struct {
 	Replayed  bool      `json:"replayed,omitempty"` // it was marked as a stored one
 	Response  string    `json:"response,omitempty"` // the body
 	Source    string    `json:"source,omitempty"`   // the file that it was found in
-
-	extra members
 }
 
 // Begun is an experiment whose second visit is due.
@@ -138,8 +130,6 @@ type Begun struct {
 	Key        string    `json:"key,omitempty"`       // the Idempotency-Key of the first visit
 	Account    string    `json:"account,omitempty"`   // token of the account that it named; empty for one of nobody
 	Operation  string    `json:"operation,omitempty"` // the endpoint
-
-	extra members
 }
 
 // Duration is a time in a file, such as "1.5s".
