@@ -44,7 +44,7 @@ func TestBadFeeds(t *testing.T) {
 		{"contradiction", "close_time,open,high,low,close\n", candles, `column "close_time": its name contradicts CSV.Time`},
 		{"no symbol", "time,price\n", CSV{}, `there is no column "symbol", and CSV.Symbol is empty; want one of them`},
 		{"a bad symbol", "time,symbol,price\n1767225600,BTC USD,1\n", CSV{}, `x.csv:2:12: column "symbol": "BTC USD" is no symbol; want the plain symbol`},
-		{"Columns of nothing", "time,price\n", CSV{Symbol: "BTC", Columns: map[string]string{"last": "x"}}, `CSV.Columns names "last"; want time, symbol`},
+		{"Columns of nothing", "time,price\n", CSV{Symbol: "BTC", Columns: map[string]string{"last": "x", "bid": "x", "ask": "x", "mid": "x", "index": "x"}}, `CSV.Columns names "ask"; want time, symbol`},
 		{"Columns that are not there", "time,price\n", CSV{Symbol: "BTC", Columns: map[string]string{"price": "Last"}}, `there is no column "Last", which CSV.Columns names for the price; want one of ["time" "price"]`},
 		{"fields", "time,price\n1767225600,64,000\n", marks, "x.csv:2: the line has 3 fields; want 2, as the heading has (decimals with a point, no separators of thousands)"},
 		{"no time in a line", "time,price\n,64000\n", marks, `x.csv:2:1: column "time": it is empty; want RFC 3339 with a zone`},

@@ -205,6 +205,7 @@ func TestReadFunding(t *testing.T) {
 		"no number":    {"time,rate\n1767225600,0.01%\n", "BTC", `x.csv:2:12: column "rate": "0.01%" is no rate`},
 		"too much":     {"time,rate\n1767225600,0.11\n", "BTC", "is no rate; want a share"},
 		"percent":      {"time,rate\n1767225600,0.01\n1767254400,0.01\n", "BTC", "as in percent"},
+		"each market":  {"time,symbol,rate\n1767225600,B,0.01\n1767225600,D,0.01\n1767225600,A,0.01\n1767225600,C,0.01\n", "", "half of the rates of A are"},
 		"backwards":    {"time,rate\n1767254400,0.0001\n1767225600,0.0001\n", "BTC", "x.csv:3:1"},
 		"two units":    {"time,rate\n1767225600,0.0001\n1767254400000,0.0001\n", "BTC", "want one unit"},
 		"a short line": {"time,rate\n1767225600\n", "BTC", "x.csv:2"},

@@ -165,9 +165,9 @@ func (f *fundingReader) whole() error {
 	if len(f.rates) == 0 {
 		return &FeedError{File: f.name, Wrong: "there is a heading and no line below it", Want: wantFunding}
 	}
-	for symbol, list := range f.rates {
-		sizes := make([]decimal.Decimal, len(list))
-		for i, one := range list {
+	for _, symbol := range slices.Sorted(maps.Keys(f.rates)) {
+		sizes := make([]decimal.Decimal, len(f.rates[symbol]))
+		for i, one := range f.rates[symbol] {
 			sizes[i] = one.Rate.Abs()
 		}
 		slices.SortFunc(sizes, decimal.Decimal.Cmp)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -204,7 +205,7 @@ func (r *reader) apply(names []string, bare bool) error {
 }
 
 func (r *reader) findColumns() (err error) {
-	for ours := range r.Columns {
+	for _, ours := range slices.Sorted(maps.Keys(r.Columns)) {
 		if _, ok := aliases[ours]; !ok {
 			return r.wrong(-1, fmt.Sprintf("%s names %q", r.setting("Columns"), ours), "want time, symbol, price, open, high, low, close or volume")
 		}

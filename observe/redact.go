@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -91,7 +92,8 @@ func (s *proofs) value(name string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
-		for inner, one := range v {
+		for _, inner := range slices.Sorted(maps.Keys(v)) {
+			one := v[inner]
 			if inner != strings.Map(plain, inner) || likeKey(inner) { // a member's name may hold anything
 				inner = s.token("member", inner)
 			}

@@ -3,7 +3,9 @@ package profile
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 )
 
 // numbers are those of readings and of assumptions.
@@ -96,17 +98,17 @@ func (m Measured) check() error {
 	for call, s := range m.AnswerTime {
 		spreads["answerTime of "+call] = s
 	}
-	for what, s := range spreads {
-		if s.N < 0 || s.Median < 0 || s.Median > s.P99 || s.P99 > s.Most {
+	for _, what := range slices.Sorted(maps.Keys(spreads)) {
+		if s := spreads[what]; s.N < 0 || s.Median < 0 || s.Median > s.P99 || s.P99 > s.Most {
 			errs = append(errs, fmt.Errorf("profile: measured: %s: median, p99 and most must not fall, nor be negative", what))
 		}
 	}
 	if m.KeptFor < 0 {
 		errs = append(errs, errors.New("profile: measured: keptFor must not be negative"))
 	}
-	for what, text := range map[string]string{"takerFee": m.TakerFee, "makerFee": m.MakerFee, "minNotional": m.MinNotional, "defaultLeverage": m.DefaultLeverage} {
-		if text != "" && !decimalText.MatchString(text) {
-			errs = append(errs, fmt.Errorf("profile: measured: %s is %q: it must be a plain decimal", what, text))
+	for _, m := range [][2]string{{"takerFee", m.TakerFee}, {"makerFee", m.MakerFee}, {"minNotional", m.MinNotional}, {"defaultLeverage", m.DefaultLeverage}} {
+		if m[1] != "" && !decimalText.MatchString(m[1]) {
+			errs = append(errs, fmt.Errorf("profile: measured: %s is %q: it must be a plain decimal", m[0], m[1]))
 		}
 	}
 	return errors.Join(errs...)

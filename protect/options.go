@@ -3,6 +3,8 @@ package protect
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -142,8 +144,8 @@ func (o *Options) check() error {
 		}
 		seen[id] = true
 	}
-	for id, floor := range o.Floors {
-		if !seen[id] || !floor.IsPositive() {
+	for _, id := range slices.Sorted(maps.Keys(o.Floors)) {
+		if floor := o.Floors[id]; !seen[id] || !floor.IsPositive() {
 			wrong = append(wrong, fmt.Errorf("option Floors: %s for %q: it must be greater than 0, and the account one of Accounts", floor, id))
 		}
 	}

@@ -193,3 +193,11 @@ func TestTwoAccounts(t *testing.T) {
 		require.Equal(t, []trading.AccountID{"acc_1", "acc_2"}, r.p.Accounts())
 	})
 }
+
+// TestWhatIsWrongHasAnOrder has several floors that cannot be.
+func TestWhatIsWrongHasAnOrder(t *testing.T) {
+	o := Options{Floors: map[trading.AccountID]decimal.Decimal{"d": {}, "b": {}, "a": {}, "c": {}}}
+	for range 20 {
+		require.Equal(t, o.check().Error(), o.check().Error())
+	}
+}

@@ -206,7 +206,6 @@ var (
 		{regexp.MustCompile(`\bpk_(live|test)_local_\w+`), "$$LOCAL_KEY"},
 		{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "$$HASH"},
 		{regexp.MustCompile(`\b[A-Z2-7]{26}\b`), "$$REQUEST"},
-		{regexp.MustCompile(`\btext_\d\b`), "$$TEXT"},
 		{regexp.MustCompile(`\b(at|to) byte \d+`), "$1 byte $$N"},
 		{regexp.MustCompile("\x1b"), "\u241b"},
 	}
