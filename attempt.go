@@ -1,7 +1,6 @@
 package trading
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"net/url"
@@ -104,6 +103,7 @@ type request struct {
 	account  AccountID
 	symbol   string
 	entry    bool // a write that can add exposure
+	all      bool // a close of all of a position
 	alone    bool // on a connection of its own
 	began    time.Time
 }
@@ -111,13 +111,5 @@ type request struct {
 // changesNothingTwice reports whether a second execution of the write changes nothing that the first has not:
 // a cancel, or a close of all of a position.
 func (r *request) changesNothingTwice() bool {
-	switch r.endpoint.Name {
-	case OpCancelOrder, OpCancelRun:
-		return true
-	case OpClose:
-		_, rest, found := bytes.Cut(r.body, []byte(`"closePercent":100`))
-		return found && len(rest) > 0 && (rest[0] == ',' || rest[0] == '}')
-	default:
-		return false
-	}
+	return r.all || r.endpoint.Name == OpCancelOrder || r.endpoint.Name == OpCancelRun
 }

@@ -86,6 +86,8 @@ func (c *call) passOn(r *Raw) error {
 		c.write.place(o)
 		request := orderRequest(c.account, &o)
 		order = &request
+	case b.Takes("closePercent"):
+		c.all = b.Decimal("closePercent").Equal(All.pct)
 	case c.endpoint.Asks == spec.AsksRunEdit:
 		c.symbol = c.core.books.MarketOf(bookOf(EnvLive, c.account), b.Text("runId"))
 	case c.endpoint.Asks == spec.AsksLevels:

@@ -58,19 +58,37 @@ func TestNobodyHangsUpOnAWrite(t *testing.T) {
 	}
 }
 
-// A connection swallows what is sent, and acknowledges it: a full close is out over another one.
+// A connection swallows what is sent, and acknowledges it: a full close is out over another one, however a program
+// writes all of a position.
 func TestAFullCloseOverAConnectionThatSwallowsAsksTwice(t *testing.T) {
-	overPipes(t, nil, func(r rig.Rig, pipes *rig.Pipes) {
-		r.Open(rig.Buy("0.05"))
-		pipes.Swallow()
-		began := time.Now()
-		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All)
-		require.NoError(r.T, err)
-		assert.LessOrEqual(r.T, time.Since(began), 1500*time.Millisecond)
-		began = time.Now()
-		r.Open(rig.Buy("0.05"))
-		assert.LessOrEqual(r.T, time.Since(began), 300*time.Millisecond, "the connection is retired")
-	})
+	raw := func(body string) func(rig.Rig) error {
+		return func(r rig.Rig) error {
+			_, err := r.Client.Do(r.T.Context(), trading.OpClose, trading.Raw{Body: []byte(body)})
+			return err
+		}
+	}
+	for name, closes := range map[string]func(rig.Rig) error{
+		"a method": func(r rig.Rig) error {
+			_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All)
+			return err
+		},
+		"json.dumps":                   raw(`{"accountId": "` + string(rig.Acc) + `", "symbol": "BTC", "closePercent": 100}`),
+		"JSON.stringify, percent last": raw(`{"accountId":"` + string(rig.Acc) + `","symbol":"BTC","closePercent":100}`),
+		"a decimal":                    raw(`{"accountId":"` + string(rig.Acc) + `","closePercent":100.0,"symbol":"BTC"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			overPipes(t, nil, func(r rig.Rig, pipes *rig.Pipes) {
+				r.Open(rig.Buy("0.05"))
+				pipes.Swallow()
+				began := time.Now()
+				require.NoError(r.T, closes(r))
+				assert.LessOrEqual(r.T, time.Since(began), 1500*time.Millisecond)
+				began = time.Now()
+				r.Open(rig.Buy("0.05"))
+				assert.LessOrEqual(r.T, time.Since(began), 300*time.Millisecond, "the connection is retired")
+			})
+		})
+	}
 }
 
 // The caller leaves, and the service goes on: what it answers after that is the outcome, and no other question
