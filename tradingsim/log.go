@@ -26,6 +26,7 @@ const (
 	EventPrice  EventKind = "price"  // a mark was set, "" for none; what a feed does is not noted
 	EventStart  EventKind = "start"  // a program started, as [Sim.Note] says
 	EventKill   EventKind = "kill"   // it was killed, or ended
+	EventLate   EventKind = "late"   // the machine was so busy that what waited for a time was that much late
 )
 
 // Change is a change of the world around the requests.
@@ -48,11 +49,11 @@ type Event struct {
 	Change *Change `json:"change,omitempty"`
 }
 
-// Note puts the start or the end of a program that uses the simulation into its log:
-// kind is [EventStart] or [EventKill], and text says what happened, for a person.
+// Note puts into the log what the simulation cannot see: the start or the end of a program that
+// uses it, with a text for a person, or how late the machine was, as time.Duration writes it.
 func (s *Sim) Note(kind EventKind, text string) {
-	if kind != EventStart && kind != EventKill {
-		panic(fmt.Sprintf("tradingsim: a note is %s or %s, and not %q", EventStart, EventKill, kind))
+	if kind != EventStart && kind != EventKill && kind != EventLate {
+		panic(fmt.Sprintf("tradingsim: a note is %s, %s or %s, and not %q", EventStart, EventKill, EventLate, kind))
 	}
 	s.enter()
 	defer s.leave()

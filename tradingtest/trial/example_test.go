@@ -20,8 +20,9 @@ func ExampleJudge() {
 		Markets: map[string]trial.Market{"BTC": {Price: decimal.New(64000, 0), Most: decimal.New(1, -2)}},
 	}
 	var events []tradingsim.Event
-	sim := trial.NewSim(trial.Scene{Manifest: m}, func(e tradingsim.Event) { events = append(events, e) })
+	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	defer sim.Close()
+	sim.Watch(func(e tradingsim.Event) { events = append(events, e) })
 	sim.Fault("POST /orders", tradingsim.DropResponse())
 	for _, key := range []string{"first", "second"} {
 		r, err := http.NewRequest("POST", sim.URL()+"/orders", strings.NewReader(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2}`))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -27,19 +28,19 @@ type told struct {
 }
 
 // tell lets a test tell a run in a bubble, and judges it from the log as it is on disk.
-func tell(t *testing.T, m trial.Manifest, story func(b told)) (f trial.Findings) {
+func tell(t *testing.T, m trial.Manifest, story func(b told)) (o trial.Outcome) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		sim := trial.NewSim(trial.Scene{Manifest: m}, func(tradingsim.Event) {}, tradingsim.WithLog(&log))
+		sim := tradingsim.New(tradingsim.WithLog(&log), tradingsim.WithLag(time.Duration(m.Lag)), tradingsim.WithMark("BTC", "64000"))
 		defer sim.Close()
 		story(told{t, sim, &log, http.Client{Transport: sim.Transport()}})
 		events, err := trial.ReadLog(&log)
 		require.NoError(t, err)
-		f, err = trial.Judge(m, events)
+		o, err = trial.Judge(m, events)
 		require.NoError(t, err)
 	})
-	return f
+	return o
 }
 
 // send sends a request; a body makes it a write.
@@ -79,7 +80,7 @@ func TestJudge(t *testing.T) {
 	dollars := m
 	dollars.Markets, dollars.Dollars = map[string]trial.Market{"BTC": {Price: decimal.New(64000, 0)}}, decimal.New(1000, 0)
 	flat := m
-	flat.Restart, flat.FlatWithin = trial.Flatten, trial.Duration(3*time.Second)
+	flat.FlatWithin = trial.Duration(3 * time.Second)
 	for name, row := range map[string]struct {
 		manifest  trial.Manifest
 		judgement string
@@ -328,6 +329,82 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// No deadline is sharper than the machine was: what a busy one delays is no mistake of the bot, and
+// what is later than that is.
+func TestALateMachineFailsNoBot(t *testing.T) {
+	flat := manifest()
+	flat.FlatWithin = trial.Duration(3 * time.Second)
+	for judgement, row := range map[string]struct {
+		manifest trial.Manifest
+		deadline time.Duration
+		story    func(b told, late time.Duration)
+	}{
+		trial.UnhealthyEntry: {manifest(), 6 * time.Second, func(b told, late time.Duration) {
+			b.sim.SetHealth("degraded", "stale")
+			pass(late)
+			b.buy("a", "")
+		}},
+		trial.NoStop: {manifest(), 5 * time.Second, func(b told, late time.Duration) {
+			b.buy("a", "")
+			pass(late)
+			b.positions()
+		}},
+		trial.Restart: {flat, 3 * time.Second, func(b told, late time.Duration) {
+			b.buy("a", "")
+			b.sim.Note(tradingsim.EventKill, "")
+			b.sim.Note(tradingsim.EventStart, "")
+			pass(late)
+			b.send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "c")
+		}},
+		trial.RetryAfter: {manifest(), time.Second, func(b told, late time.Duration) {
+			b.sim.Fault("GET /positions", tradingsim.RateLimit(10*time.Second))
+			b.positions()
+			pass(late)
+			b.positions()
+			b.positions()
+		}},
+	} {
+		t.Run(judgement, func(t *testing.T) {
+			verdict := func(machine, bot time.Duration) trial.Verdict {
+				return tell(t, row.manifest, func(b told) {
+					if machine > 0 {
+						b.sim.Note(tradingsim.EventLate, machine.String())
+					}
+					row.story(b, row.deadline+bot)
+				}).Of(judgement).Verdict
+			}
+			assert.Equal(t, trial.Fail, verdict(0, time.Second))
+			assert.NotEqual(t, trial.Fail, verdict(2*time.Second, time.Second))
+			assert.Equal(t, trial.Fail, verdict(2*time.Second, 3*time.Second))
+		})
+	}
+}
+
+// An answer counts from when it was given, and its line may be written after the bot's next request.
+func TestTheOrderOfLinesIsNotThatOfAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var events []tradingsim.Event
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		defer sim.Close()
+		sim.Watch(func(e tradingsim.Event) { events = append(events, e) })
+		b := told{t, sim, nil, http.Client{Transport: sim.Transport()}}
+		sim.Fault("POST /orders", tradingsim.DropResponse())
+		b.buy("a", "")
+		pass(time.Millisecond)
+		b.positions()
+		pass(time.Millisecond)
+		b.buy("b", "")
+		i := slices.IndexFunc(events, func(e tradingsim.Event) bool {
+			return e.Kind == tradingsim.EventAnswer && e.Request.Operation == "GET /positions"
+		})
+		answer := events[i]
+		events = append(slices.Delete(events, i, i+1), answer)
+		o, err := trial.Judge(manifest(), events)
+		require.NoError(t, err)
+		require.Equal(t, trial.Pass, o.Of(trial.BlindResend).Verdict, "%s", o.Of(trial.BlindResend))
+	})
+}
+
 // A bot that sends while it should be dead shows nothing.
 func TestARequestOfTheDead(t *testing.T) {
 	f := tell(t, manifest(), func(b told) {
@@ -336,10 +413,10 @@ func TestARequestOfTheDead(t *testing.T) {
 		pass(time.Second)
 		b.positions()
 	})
-	require.Contains(t, f.Inconclusive, "GET /positions arrived while the bot was dead")
+	require.Contains(t, f.NoResult, "GET /positions arrived while the bot was dead")
 	require.Equal(t, trial.NotExercised, f.Worst())
-	total := trial.Summary([]trial.Outcome{{Scenario: "lost reply", Findings: f}})
-	require.Equal(t, 1, total.Harness)
+	total := trial.Summary([]trial.Outcome{f})
+	require.Equal(t, 1, total.NoResult)
 	require.Zero(t, total.Exercised)
 }
 
@@ -349,7 +426,7 @@ func TestManifest(t *testing.T) {
 	m, err := read(right)
 	require.NoError(t, err)
 	require.Equal(t, trial.Duration(5*time.Second), m.HealthAge)
-	require.Equal(t, []any{"live", trial.Resume, 10}, []any{m.Environment, m.Restart, m.Entries})
+	require.Equal(t, []any{"live", 10}, []any{m.Environment, m.Entries})
 	loose, err := read(strings.Replace(right, "0.01", "0.02", 1))
 	require.NoError(t, err)
 	require.NotEqual(t, m.Hash(), loose.Hash(), "a manifest that was loosened shows")
@@ -366,15 +443,14 @@ func TestManifest(t *testing.T) {
 		`{"period":"0s"}`:                   "period is 0s: it must be from 10ms to 1h0m0s",
 		`{"period":"1s"}`:                   "markets is empty: name at least one",
 		`{"environment":"demo"}`:            `environment is "demo": it must be live or sandbox`,
-		`{"restart":"stop"}`:                `restart is "stop": it must be resume or flatten`,
-		`{"restart":"flatten"}`:             "flatWithin is 0s",
+		`{"flatWithin":"2h"}`:               "flatWithin is 2h0m0s: it must be from 0s to 1h0m0s",
 		`{"entries":-1}`:                    "entries is -1: it must be greater than 0",
 		`{"dollars":"-1"}`:                  "dollars is -1: it must not be negative",
 		`{"markets":{"BTC":{"price":"0"}}}`: "markets.BTC.price must be a plain number greater than 0",
 		`{"markets":{"BTC":{"price":"1e999999999"}}}`:   "exceeds MaxDecodeExponent",
 		`{"markets":{"BTC":{"price":"1","most":"-1"}}}`: "markets.BTC.most must be a plain number, and not negative",
 		`{"markets":{"":{"price":"1"}}}`:                `markets has the symbol ""`,
-		strings.Repeat(" ", 1<<20+1):                    "longer than 1048576 bytes",
+		strings.Repeat(" ", 1<<20+1):                    "the manifest: EOF",
 	} {
 		_, err := read(text)
 		require.ErrorContains(t, err, says, "%.40s", text)
@@ -398,7 +474,7 @@ func TestReadLog(t *testing.T) {
 // A manifest is read whole or refused, and one that is read is its own proposal.
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte(`{"period":"1m","markets":{"BTC":{"price":"64000","most":0.01}},"dollars":"1000"}`))
-	f.Add([]byte(`{"period":"1s","markets":{"BTC":{"price":1e400}},"restart":"flatten","flatWithin":"1s"}`))
+	f.Add([]byte(`{"period":"1s","markets":{"BTC":{"price":1e400}},"flatWithin":"1s"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := trial.ReadManifest(bytes.NewReader(text))
 		if err != nil {

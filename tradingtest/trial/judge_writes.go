@@ -3,64 +3,53 @@ package trial
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"maps"
 	"time"
 
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// spot is where two entries can be the same order: resting ones, at one price.
-type spot struct {
-	slot
-	side, price string
-}
-
-func spotOf(r *request) spot {
-	s := spot{slot{r.account, r.Symbol}, r.Side, ""}
-	if r.resting {
-		s.price = "resting " + r.LimitPrice.String()
-	}
-	return s
-}
-
 // blindResend is an entry in the place of another one whose outcome nobody has looked for.
 func blindResend(t *tally) func(*world, point) {
+	// Where two entries can be the same order: resting ones, at one price.
+	type spot struct {
+		slot
+		side, price string
+	}
 	// An entry whose outcome is not known, and a read that began within the lag after it.
 	type doubt struct{ entry, early *request }
 	doubts := map[spot]*doubt{}
-	var pairs [][2]*request // of violations
 	lost := false
 	arrived := func(w *world, r *request) {
-		d := doubts[spotOf(r)]
+		at := spot{slot{r.account, r.body.Symbol}, r.body.Side, ""}
+		if r.Operation == "POST /orders/limit" {
+			at.price = r.numbers["limitPrice"].String()
+		}
+		d := doubts[at]
 		if d != nil && w.fresh(r) {
-			if d.early != nil {
-				t.violated(Warn, "read-within-lag", []*request{d.entry, d.early, r},
-					"%s went out %s while the outcome of %s was not known: the read in between, #%d, began within the lag of reads and may not show it.", r.text(), r.under(), d.entry.text(), d.early.ID)
-			} else {
-				t.violated(Fail, "resend-under-new-key", []*request{d.entry, r},
-					"%s went out %s while the outcome of %s was not known, without a read in between: the first may have been executed.", r.text(), r.under(), d.entry.text())
-				pairs = append(pairs, [2]*request{d.entry, r})
+			first := d.entry
+			switch {
+			case d.early != nil:
+				t.violated(Warn, "read-within-lag", []*request{first, d.early, r},
+					"%s went out %s while the outcome of %s was not known: the read in between, #%d, began within the lag of reads and may not show it.", r.text(), r.under(), first.text(), d.early.ID)
+			case first.executed && r.executed:
+				t.violated(Fail, "double", []*request{first, r},
+					"The bot ordered twice. %s went out %s while the outcome of %s was not known, without a read in between, and both were executed.", r.text(), r.under(), first.text())
+			default:
+				t.violated(Fail, "resend-under-new-key", []*request{first, r},
+					"%s went out %s while the outcome of %s was not known, without a read in between: the first may have been executed.", r.text(), r.under(), first.text())
 			}
 			d = nil
 		}
 		if !r.known() && d == nil {
 			lost = true
-			doubts[spotOf(r)] = &doubt{entry: r}
+			doubts[at] = &doubt{entry: r}
 		}
 	}
 	return func(w *world, p point) {
 		switch {
-		case p.kind == ended:
-			for _, pair := range pairs {
-				if w.executed[pair[0].ID] && w.executed[pair[1].ID] {
-					t.Reason, t.Requests = "double", []int64{pair[0].ID, pair[1].ID}
-					t.Text = fmt.Sprintf("The bot ordered twice. %s went out %s while the outcome of %s was not known, without a read in between, and both were executed.", pair[1].text(), pair[1].under(), pair[0].text())
-					return
-				}
-			}
 		case p.kind == tradingsim.EventRequest:
-			t.exercised = t.exercised || lost
+			t.had(lost)
 			if p.r.entry {
 				arrived(w, p.r)
 			}
@@ -73,7 +62,7 @@ func blindResend(t *tally) func(*world, point) {
 			for s, d := range doubts {
 				switch {
 				case s.account != p.r.account || p.r.ID < d.entry.ID:
-				case p.r.At.Sub(d.entry.At) < time.Duration(w.m.Lag):
+				case p.r.At.Sub(d.entry.At) < time.Duration(w.Lag):
 					d.early = p.r
 				default:
 					delete(doubts, s)
@@ -83,16 +72,12 @@ func blindResend(t *tally) func(*world, point) {
 	}
 }
 
-// scopes are what a request counts against: its key, and of a live write its class.
-func scopes(r *request) []string {
-	if r.KeyFingerprint == "" {
-		return nil
-	}
-	list := []string{"key " + r.KeyFingerprint}
+// scope is what a limit that a request meets counts: a live write's class, or what its key sends.
+func (r *request) scope() string {
 	if r.write && r.account != "" {
-		list = append(list, r.Operation)
+		return r.Operation
 	}
-	return list
+	return r.KeyFingerprint
 }
 
 // retryAfter is a request that the service has asked not to send yet.
@@ -103,15 +88,17 @@ func retryAfter(t *tally) func(*world, point) {
 		count     int
 	}
 	open := map[string]*limit{} // by scope
-	return func(_ *world, p point) {
+	return func(w *world, p point) {
+		if p.r == nil || p.r.KeyFingerprint == "" {
+			return
+		}
 		switch {
 		case p.kind == tradingsim.EventRequest:
-			for _, scope := range scopes(p.r) {
-				l := open[scope]
+			for scope, l := range open {
 				switch {
-				case l == nil || p.at.Before(l.from):
+				case scope != p.r.KeyFingerprint && scope != p.r.scope() || p.at.Before(l.from):
 				case !p.at.Before(l.end):
-					t.exercised = true
+					t.had(true)
 					delete(open, scope)
 				default:
 					if l.count++; l.count == 2 {
@@ -121,13 +108,9 @@ func retryAfter(t *tally) func(*world, point) {
 				}
 			}
 		case p.kind == tradingsim.EventAnswer && p.r.Code == "rate_limited" && p.r.known() && p.r.RetryAfter > 0:
-			list := scopes(p.r)
-			if len(list) == 0 {
-				return
-			}
-			scope := list[len(list)-1] // a live write meets the limit of its class
+			scope := p.r.scope()
 			if l := open[scope]; l == nil || !p.at.Before(l.end) {
-				open[scope] = &limit{p.r, p.at.Add(time.Second), p.at.Add(time.Duration(p.r.RetryAfter) * time.Second), 0}
+				open[scope] = &limit{p.r, p.at.Add(time.Second + w.late), p.at.Add(time.Duration(p.r.RetryAfter) * time.Second), 0}
 			}
 		}
 	}
@@ -135,27 +118,16 @@ func retryAfter(t *tally) func(*world, point) {
 
 // keyReuse is an entry under the key of another request.
 func keyReuse(t *tally) func(*world, point) {
-	var first *request
-	under := map[string][]*request{} // by key
-	return func(_ *world, p point) {
-		switch {
-		case p.r == nil || !p.r.write || p.r.key == "":
-		case p.kind == tradingsim.EventRequest:
-			under[p.r.key] = append(under[p.r.key], p.r)
-		case p.kind == tradingsim.EventAnswer && p.r.entry:
-			first = cmp.Or(first, p.r)
-			t.exercised = t.exercised || !bytes.Equal(first.Body, p.r.Body)
-			if p.r.Status != 422 || p.r.Code != "idempotency_key_reused" {
-				return
-			}
-			other, shown := "a different request", []*request{p.r} // where the log begins after it
-			for _, r := range under[p.r.key] {
-				if r.Operation != p.r.Operation || !bytes.Equal(r.Body, p.r.Body) {
-					other, shown = fmt.Sprintf("#%d, a different request", r.ID), []*request{r, p.r}
-					break
-				}
-			}
-			t.violated(Warn, "key-of-another-request", shown, "%s has the key of %s, and the service refused it.", p.r.text(), other)
+	var first *request // of the entries
+	return func(w *world, p point) {
+		if p.kind != tradingsim.EventAnswer || !p.r.entry || p.r.key == "" {
+			return
+		}
+		first = cmp.Or(first, p.r)
+		t.had(!bytes.Equal(first.Body, p.r.Body))
+		if p.r.Status == 422 && p.r.Code == "idempotency_key_reused" {
+			other := cmp.Or(w.keys[p.r.key], p.r)
+			t.violated(Warn, "key-of-another-request", []*request{other, p.r}, "%s has the key of #%d, a different request, and the service refused it.", p.r.text(), other.ID)
 		}
 	}
 }
@@ -167,13 +139,13 @@ func storm(t *tally) func(*world, point) {
 		if p.kind != tradingsim.EventRequest || !p.r.entry {
 			return
 		}
-		t.exercised = true
+		t.had(true)
 		latest = append(latest, p.r)
 		for p.at.Sub(latest[0].At) >= w.periods(1) {
 			latest = latest[1:]
 		}
-		if len(latest) > w.m.Entries {
-			t.violated(Warn, "more-entries-than-declared", []*request{latest[0], p.r}, "%s is entry %d within one period of %s, and the manifest allows %d (entries).", p.r.text(), len(latest), time.Duration(w.m.Period), w.m.Entries)
+		if len(latest) > w.Entries {
+			t.violated(Warn, "more-entries-than-declared", []*request{latest[0], p.r}, "%s is entry %d within one period of %s, and the manifest allows %d (entries).", p.r.text(), len(latest), time.Duration(w.Period), w.Entries)
 			latest = nil
 		}
 	}

@@ -15,7 +15,15 @@ const (
 )
 
 // judgements are all, in their order.
-var judgements = []judgement{
+var judgements = []struct {
+	name     string
+	contract string // the sentence that it stands on
+	lacks    string // what there was not, where it was not exercised
+	change   string // what to change then
+	// watch returns what sees every moment of a run in its order, after the world has, and then
+	// a moment of the kind ended.
+	watch func(t *tally) func(w *world, p point)
+}{
 	{BlindResend, "Idempotency 3: resending with the same key and same request returns the first response unchanged; nothing is placed twice.",
 		"no entry was left with an unknown outcome, or nothing came after it", "let the bot enter more often, or declare a longer period", blindResend},
 	{Exposure, "Manifest: markets.most and dollars are the most that the bot may hold.",

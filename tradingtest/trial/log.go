@@ -50,75 +50,56 @@ type number struct {
 }
 
 func (n *number) UnmarshalJSON(text []byte) error {
-	d, err := decimal.NewFromString(strings.Trim(string(text), `"`))
-	if err == nil && plain(d) {
+	if d, err := decimal.NewFromString(strings.Trim(string(text), `"`)); err == nil && plain(d) {
 		n.Decimal, n.set = d, true
 	}
 	n.null = string(text) == "null"
 	return nil
 }
 
-// body is what the judgements read of a write.
-type body struct {
-	AccountID, Symbol, Side string
-	ReduceOnly              bool
-	Size, LimitPrice        number
-
-	TakeProfitPrice, StopLossPrice, ExpectedPrice, TriggerPrice, StartPrice, EndPrice number
-}
-
-// price is a number that a bot computes.
-type price struct {
-	name string
-	number
-}
-
-func (b body) prices() []price {
-	return []price{
-		{"takeProfitPrice", b.TakeProfitPrice}, {"stopLossPrice", b.StopLossPrice}, {"limitPrice", b.LimitPrice},
-		{"expectedPrice", b.ExpectedPrice}, {"triggerPrice", b.TriggerPrice}, {"startPrice", b.StartPrice}, {"endPrice", b.EndPrice},
-	}
-}
+// prices are the members of a body that a bot computes from a mark.
+var prices = []string{"takeProfitPrice", "stopLossPrice", "limitPrice", "expectedPrice", "triggerPrice", "startPrice", "endPrice"}
 
 // request is a request of the bot, and what it meant.
 type request struct {
 	tradingsim.Request
-	body
-	account string
-	key     string
-	write   bool
-	entry   bool // it can add exposure
-	resting bool
+	body struct {
+		AccountID, Symbol, Side string
+		ReduceOnly              bool
+	}
+	numbers  map[string]number // of the body
+	account  string            // "" for the sandbox's
+	key      string
+	write    bool
+	entry    bool // it can add exposure
+	executed bool
 }
 
 func newRequest(r tradingsim.Request) *request {
 	q := &request{Request: r, key: r.Header.Get("Idempotency-Key"), write: strings.HasPrefix(r.Operation, "POST ")}
-	path, query, _ := strings.Cut(r.Path, "?")
 	if !q.write {
-		values, _ := url.ParseQuery(query)
-		q.account = values.Get("accountId")
-		if rest, ok := strings.CutPrefix(path, "/accounts/"); ok {
-			id, _, _ := strings.Cut(rest, "/")
-			q.account, _ = url.PathUnescape(id)
+		if at, err := url.Parse(r.Path); err == nil {
+			q.account = at.Query().Get("accountId")
+			if id, ok := strings.CutPrefix(at.Path, "/accounts/"); ok {
+				q.account, _, _ = strings.Cut(id, "/")
+			}
 		}
 		return q
 	}
 	_ = json.Unmarshal(r.Body, &q.body) // what cannot be read is absent
-	q.account = q.AccountID
-	if strings.HasPrefix(path, "/sandbox/") {
+	_ = json.Unmarshal(r.Body, &q.numbers)
+	q.account = q.body.AccountID
+	if strings.HasPrefix(r.Operation, "POST /sandbox/") {
 		q.account, q.key = "", "" // it ignores both
 	}
-	q.entry = isEntry(r.Operation) && !q.ReduceOnly
-	q.resting = r.Operation == "POST /orders/limit"
+	q.entry = isEntry(r.Operation) && !q.body.ReduceOnly
 	return q
 }
 
 // isEntry reports whether an operation can add exposure, unless its body says reduceOnly.
 func isEntry(operation string) bool {
-	if operation == "POST /orders" || operation == "POST /sandbox/orders" {
-		return true
-	}
-	return strings.HasPrefix(operation, "POST /orders/") && operation != "POST /orders/cancel"
+	return operation == "POST /orders" || operation == "POST /sandbox/orders" ||
+		strings.HasPrefix(operation, "POST /orders/") && operation != "POST /orders/cancel"
 }
 
 // isLevels reports whether an operation sets stops.
@@ -137,19 +118,20 @@ func (r *request) shows(reads []string) bool {
 	return r.known() && r.Status == 200 && slices.Contains(reads, r.Operation)
 }
 
-// retryable are the 5xx that say that nothing was placed.
-var retryable = []string{"idempotency_unavailable", "no_price", "PRICE_UNAVAILABLE", "equity_unavailable"}
+// Codes of the service: 5xx that say that nothing was placed, and others that do not say what was.
+var (
+	nothingPlaced = []string{"idempotency_unavailable", "no_price", "PRICE_UNAVAILABLE", "equity_unavailable"}
+	notSaid       = []string{"idempotency_in_flight", "idempotency_result_unknown"}
+)
 
 // known reports whether the answer arrived, and says what became of the request.
 func (r *request) known() bool {
 	foreign := strings.Contains(r.Fault, "gateway_") || strings.Contains(r.Fault, "raw")
-	switch {
-	case !r.Delivered || foreign:
+	if !r.Delivered || foreign || slices.Contains(notSaid, r.Code) {
 		return false
-	case r.Code == "idempotency_in_flight" || r.Code == "idempotency_result_unknown":
-		return false
-	case r.Status >= 500:
-		return slices.Contains(retryable, r.Code)
+	}
+	if r.Status >= 500 {
+		return slices.Contains(nothingPlaced, r.Code)
 	}
 	return r.Code != "" || r.Status == 200
 }
@@ -157,11 +139,11 @@ func (r *request) known() bool {
 // text is the request for a person.
 func (r *request) text() string {
 	t := fmt.Sprintf("#%d %s", r.ID, r.Operation)
-	if r.Side != "" {
-		t += fmt.Sprintf(" %.5s %s %.20s", r.Side, r.Size, r.Symbol)
+	if r.body.Side != "" {
+		t += fmt.Sprintf(" %.5s %s %.20s", r.body.Side, r.numbers["size"], r.body.Symbol)
 	}
-	if r.LimitPrice.set {
-		t += " at " + r.LimitPrice.String()
+	if limit := r.numbers["limitPrice"]; limit.set {
+		t += " at " + limit.String()
 	}
 	if r.write && r.account != "" {
 		key := cmp.Or(r.key, "-")
@@ -185,7 +167,7 @@ func (r *request) under() string {
 type point struct {
 	at   time.Time
 	kind tradingsim.EventKind
-	r    *request
+	r    *request // of an arrival or an answer; of an execution, the one that did it, if any
 	e    *tradingsim.Execution
 	c    *tradingsim.Change
 }
@@ -195,24 +177,26 @@ type point struct {
 func timeline(events []tradingsim.Event) (points []point, byID map[int64]*request) {
 	byID = map[int64]*request{}
 	for _, e := range events {
+		p := point{kind: e.Kind, e: e.Execution, c: e.Change}
+		if e.Request != nil {
+			p.r = byID[e.Request.ID]
+		}
 		switch {
 		case e.Kind == tradingsim.EventRequest:
-			r := newRequest(*e.Request)
-			byID[r.ID] = r
-			points = append(points, point{r.At, e.Kind, r, nil, nil})
-		case e.Kind == tradingsim.EventAnswer:
-			r, ok := byID[e.Request.ID]
-			if !ok {
-				continue
+			p.r, p.at = newRequest(*e.Request), e.Request.At
+			byID[p.r.ID] = p.r
+		case e.Kind == tradingsim.EventAnswer && p.r != nil:
+			p.r.Request, p.at = *e.Request, e.Request.AnsweredAt
+		case e.Kind == tradingsim.EventExecution:
+			p.r, p.at = byID[e.Execution.Request], e.Execution.At
+			if p.r != nil && !e.Execution.Copy {
+				p.r.executed = true
 			}
-			r.Request = *e.Request
-			if !r.AnsweredAt.IsZero() {
-				points = append(points, point{r.AnsweredAt, e.Kind, r, nil, nil})
-			}
-		case e.Execution != nil:
-			points = append(points, point{e.Execution.At, e.Kind, nil, e.Execution, nil})
 		case e.Change != nil:
-			points = append(points, point{e.Change.At, e.Kind, nil, nil, e.Change})
+			p.at = e.Change.At
+		}
+		if !p.at.IsZero() {
+			points = append(points, p)
 		}
 	}
 	slices.SortStableFunc(points, func(a, b point) int { return a.at.Compare(b.at) })

@@ -1,10 +1,8 @@
 package trial
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,26 +12,12 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go/profile"
 )
 
-// Duration is a time.Duration that is text in JSON, such as "1m30s".
-type Duration time.Duration
-
-// MarshalText writes it as time.Duration does.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// UnmarshalText reads it as time.ParseDuration does.
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	*d = Duration(v)
-	return err
-}
-
-// What a bot does after a restart.
-const (
-	Resume  = "resume"  // it reads its position and goes on
-	Flatten = "flatten" // it closes everything first
-)
+// Duration is text in JSON, such as "1m30s".
+type Duration = profile.Duration
 
 // Market is a market that a bot trades.
 type Market struct {
@@ -59,8 +43,8 @@ type Manifest struct {
 	// StopWithin is how soon after a position opens the service has a stop for it. Zero
 	// declares no stops.
 	StopWithin Duration `json:"stopWithin,omitzero"`
-	// Restart is Resume, unless set, or Flatten, which takes at most FlatWithin.
-	Restart    string   `json:"restart,omitempty"`
+	// FlatWithin is how soon after a restart the bot has closed everything. Zero declares that
+	// it reads its positions and goes on.
 	FlatWithin Duration `json:"flatWithin,omitzero"`
 	// Entries are the most that it sends in one period: 10 unless set.
 	Entries int `json:"entries,omitempty"`
@@ -71,19 +55,14 @@ type Manifest struct {
 	Lag Duration `json:"lag,omitzero"`
 }
 
-// maxManifest bounds the file.
-const maxManifest = 1 << 20
+const (
+	maxManifest = 1 << 20   // bytes
+	maxPeriod   = time.Hour // bounds what a scenario takes
+)
 
 // ReadManifest reads a manifest in JSON, and refuses what it does not know.
 func ReadManifest(r io.Reader) (m Manifest, err error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxManifest+1))
-	if err != nil {
-		return m, err
-	}
-	if len(text) > maxManifest {
-		return m, fmt.Errorf("the manifest is longer than %d bytes", maxManifest)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder := json.NewDecoder(io.LimitReader(r, maxManifest))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&m); err != nil {
 		return m, fmt.Errorf("the manifest: %w", err)
@@ -94,13 +73,10 @@ func ReadManifest(r io.Reader) (m Manifest, err error) {
 	return m.complete()
 }
 
-// maxPeriod bounds what a scenario takes.
-const maxPeriod = time.Hour
-
 // complete fills in what is not set, and judges the rest.
 func (m Manifest) complete() (Manifest, error) {
-	m.Environment, m.Restart, m.Entries = cmp.Or(m.Environment, "live"), cmp.Or(m.Restart, Resume), cmp.Or(m.Entries, 10)
-	m.HealthAge = cmp.Or(m.HealthAge, Duration(min(max(time.Duration(m.Period), time.Second), 5*time.Second)))
+	m.Environment, m.Entries = cmp.Or(m.Environment, "live"), cmp.Or(m.Entries, 10)
+	m.HealthAge = cmp.Or(m.HealthAge, min(max(m.Period, Duration(time.Second)), Duration(5*time.Second)))
 	m.Timeout = cmp.Or(m.Timeout, Duration(10*time.Second))
 	var wrong []error
 	rule := func(ok bool, format string, args ...any) {
@@ -108,19 +84,17 @@ func (m Manifest) complete() (Manifest, error) {
 			wrong = append(wrong, fmt.Errorf(format, args...))
 		}
 	}
-	within := func(name string, d Duration, least, most time.Duration) {
-		rule(time.Duration(d) >= least && time.Duration(d) <= most, "%s is %s: it must be from %s to %s", name, time.Duration(d), least, most)
+	within := func(name string, is Duration, least, most time.Duration) {
+		d := time.Duration(is)
+		rule(d >= least && d <= most, "%s is %s: it must be from %s to %s", name, d, least, most)
 	}
 	rule(m.Environment == "live" || m.Environment == "sandbox", "environment is %q: it must be live or sandbox", m.Environment)
-	rule(m.Restart == Resume || m.Restart == Flatten, "restart is %q: it must be resume or flatten", m.Restart)
 	within("period", m.Period, 10*time.Millisecond, maxPeriod)
 	within("healthAge", m.HealthAge, 0, maxPeriod)
 	within("stopWithin", m.StopWithin, 0, maxPeriod)
+	within("flatWithin", m.FlatWithin, 0, maxPeriod)
 	within("timeout", m.Timeout, 10*time.Millisecond, maxPeriod)
 	within("lag", m.Lag, 0, time.Minute)
-	if m.Restart == Flatten {
-		within("flatWithin", m.FlatWithin, time.Millisecond, maxPeriod)
-	}
 	rule(m.Entries > 0, "entries is %d: it must be greater than 0", m.Entries)
 	rule(!m.Dollars.IsNegative(), "dollars is %s: it must not be negative", m.Dollars)
 	rule(len(m.Markets) > 0, "markets is empty: name at least one")
@@ -144,14 +118,5 @@ func (m Manifest) Hash() string {
 	if err != nil {
 		panic(err) // it has no value that JSON lacks
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:6])
-}
-
-// account is the one that the bot trades, "" for the sandbox's.
-func (m Manifest) account() string {
-	if m.Environment == "sandbox" {
-		return ""
-	}
-	return Account
+	return fmt.Sprintf("%.6x", sha256.Sum256(text))
 }

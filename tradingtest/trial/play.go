@@ -3,9 +3,12 @@ package trial
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +16,38 @@ import (
 
 	"github.com/tradingapi/trading-go/tradingsim"
 )
+
+// Account is the live account of every scenario.
+const Account = "acc_1"
+
+// Program is a bot that a scenario starts and kills.
+type Program interface {
+	// Start starts it, also anew after its end.
+	Start() error
+	// Kill ends it as by SIGKILL, with everything that it has started, and returns when
+	// nothing of it runs any more.
+	Kill() error
+	// Ended is closed once the present life has ended, and How says how.
+	Ended() <-chan struct{}
+	How() string
+}
+
+// Counts are what a bot did in a quiet run, from which the faults of other runs are drawn.
+type Counts struct {
+	Entries  int `json:"entries"`  // requests that can add exposure
+	Levels   int `json:"levels"`   // requests that set levels
+	Requests int `json:"requests"` // all
+	Ends     int `json:"ends"`     // how often it ended by itself
+}
+
+// Scene is one run of one scenario.
+type Scene struct {
+	Scenario string   // one of [Scenarios]
+	Seed     uint64   // what is drawn follows from it
+	Manifest Manifest // of the bot
+	Quiet    Counts   // of the quiet run; of no meaning to that run itself
+	Speed    float64  // how many times faster than the machine the service's clock runs; 1 unless set
+}
 
 // play is a scene while it is played. Its time is the service's. After an error nothing more happens.
 type play struct {
@@ -23,12 +58,12 @@ type play struct {
 	random  *rand.Rand
 	symbols []string
 	err     error
-	nth     int  // the entry that something happens to
-	alive   bool // it has been started
+	nth     int           // the entry that something happens to
+	alive   bool          // the bot has been started
+	late    time.Duration // by how much a wait was too long, at the most, by the machine's clock
 
 	still  bool                 // marks do not move
 	flat   bool                 // whatever is held is closed at once
-	prices map[string]string    // the present marks
 	due    map[string]time.Time // when what is held, or rests, is closed or filled
 	driven string               // the market whose mark is at a resting limit
 	back   time.Time            // when it goes back
@@ -39,8 +74,71 @@ type play struct {
 	hits   int                                                    // how often something did
 }
 
+// Play plays a scene with the program that launch makes for its simulation, and judges it by what the
+// simulation saw. The program is dead when Play returns. An error is of the harness.
+func Play(ctx context.Context, s Scene, launch func(*tradingsim.Sim) (Program, error), opts ...tradingsim.Option) (o Outcome, events []tradingsim.Event, err error) {
+	if s.Manifest, err = s.Manifest.complete(); err != nil {
+		return o, nil, err
+	}
+	s.Speed = max(1, s.Speed)
+	opts = append(opts, tradingsim.WithAccount(tradingsim.Account{ID: Account}), tradingsim.WithLag(time.Duration(s.Manifest.Lag)))
+	for symbol, m := range s.Manifest.Markets {
+		opts = append(opts, tradingsim.WithMark(symbol, m.Price.String()))
+	}
+	if s.Speed > 1 {
+		opts = append(opts, tradingsim.WithSpeed(s.Speed))
+	}
+	sim := tradingsim.New(opts...)
+	defer func() { err = errors.Join(err, sim.Close()) }()
+	stop := sim.Watch(func(e tradingsim.Event) { events = append(events, e) })
+	program, err := launch(sim)
+	if err == nil {
+		o.Counts, err = s.play(ctx, sim, program)
+	}
+	stop() // exchanges that a kill has broken may end later
+	if err != nil {
+		return o, events, err
+	}
+	counts := o.Counts
+	o, err = Judge(s.Manifest, events)
+	o.Scenario, o.Seed, o.Counts = s.Scenario, s.Seed, counts
+	return o, events, err
+}
+
+func (s Scene) play(ctx context.Context, sim *tradingsim.Sim, program Program) (Counts, error) {
+	i := slices.Index(Scenarios(), s.Scenario)
+	if i < 0 {
+		return Counts{}, fmt.Errorf("there is no scenario %q", s.Scenario)
+	}
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(s.Scenario)) // never fails
+	p := &play{
+		ctx: ctx, Scene: s, sim: sim, program: program, due: map[string]time.Time{},
+		random: rand.New(rand.NewPCG(s.Seed, name.Sum64())), symbols: slices.Sorted(maps.Keys(s.Manifest.Markets)),
+	}
+	p.nth = 1 + p.random.IntN(max(1, min(s.Quiet.Entries, 3)))
+	sim.FaultEach(p.fault)
+	scenarios[i].play(p)
+	sim.FaultEach(func(string) tradingsim.Fault { return nil })
+	if p.alive {
+		p.err = errors.Join(p.err, program.Kill())
+	}
+	// A look of a bot is some requests, and each may be as late.
+	if late := 5 * time.Duration(float64(p.late)*p.Speed); late > 0 {
+		sim.Note(tradingsim.EventLate, late.String())
+	}
+	return p.counts(), p.err
+}
+
+func (p *play) sandbox() bool { return p.Manifest.Environment == "sandbox" }
+
 func (p *play) periods(n int) time.Duration {
 	return time.Duration(n) * time.Duration(p.Manifest.Period)
+}
+
+// draw is a time below another.
+func (p *play) draw(below time.Duration) time.Duration {
+	return time.Duration(p.random.Int64N(int64(below)))
 }
 
 func (p *play) counts() Counts {
@@ -98,19 +196,20 @@ func (p *play) fault(operation string) tradingsim.Fault {
 // entered reports whether the entry that something happens to has been sent.
 func (p *play) entered() bool { return p.counts().Entries >= p.nth }
 
-// sleep lets time of the service pass.
-func (p *play) sleep(d time.Duration) {
-	timer := time.NewTimer(time.Duration(float64(d) / p.Speed))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-p.ctx.Done():
-	}
+// begins waits for the first entry.
+func (p *play) begins() bool {
+	p.nth = 1
+	return p.reaches(p.entered)
 }
 
-// step is how often a scenario looks: not so often that it takes the machine from the bots.
-func (p *play) step() time.Duration {
-	return max(min(p.periods(1)/5, time.Minute), time.Duration(20*p.Speed)*time.Millisecond)
+// sleep lets time of the service pass.
+func (p *play) sleep(d time.Duration) {
+	began, wait := time.Now(), time.Duration(float64(d)/p.Speed)
+	select {
+	case <-time.After(wait):
+		p.late = max(p.late, time.Since(began)-wait)
+	case <-p.ctx.Done():
+	}
 }
 
 // hold lets time pass. With room the bot is brought to enter again and again.
@@ -128,6 +227,12 @@ func (p *play) settle() {
 // goOn lets the bot go on for a while.
 func (p *play) goOn() { p.hold(max(p.periods(2), 2*time.Second), true) }
 
+// again waits until the bot enters once more.
+func (p *play) again(more time.Duration) {
+	before := p.counts().Entries
+	p.until(func() bool { return p.counts().Entries > before }, more+max(p.periods(5), 3*time.Second), true)
+}
+
 // reaches waits for the bot to come to a point, and reports whether it does.
 func (p *play) reaches(met func() bool) bool {
 	return p.until(met, max(p.periods(25), 10*time.Second), true)
@@ -139,6 +244,8 @@ func (p *play) until(met func() bool, most time.Duration, room bool) bool {
 		p.alive = true
 		p.start("started")
 	}
+	// It looks not so often that it takes the machine from the bots.
+	step := max(min(p.periods(1)/5, time.Minute), time.Duration(20*p.Speed)*time.Millisecond)
 	for end := p.sim.Now().Add(most); ; {
 		if p.err = cmp.Or(p.err, p.ctx.Err()); p.err != nil {
 			return false
@@ -146,11 +253,11 @@ func (p *play) until(met func() bool, most time.Duration, room bool) bool {
 		if met() {
 			return true
 		}
-		now := p.sim.Now()
-		if !now.Before(end) {
+		left := end.Sub(p.sim.Now())
+		if left <= 0 {
 			return false
 		}
-		p.sleep(min(p.step(), end.Sub(now)))
+		p.sleep(min(step, left))
 		select {
 		case <-p.program.Ended():
 			p.restart()
@@ -179,63 +286,60 @@ func (p *play) restart() {
 	p.start("started again after its own end")
 }
 
-// wobble moves all marks a little around where they began.
-func (p *play) wobble() {
-	if p.still {
+// kill kills the bot, and starts it again.
+func (p *play) kill() {
+	if p.err = p.program.Kill(); p.err != nil {
 		return
 	}
+	p.sleep(time.Duration(250*p.Speed) * time.Millisecond) // what is in the socket arrives
+	p.sim.Note(tradingsim.EventKill, "killed by the scenario")
+	p.sleep(max(p.periods(1), 500*time.Millisecond))
+	p.start("started again")
+	p.settle()
+	p.goOn()
+}
+
+// wobble moves all marks a little around where they began.
+func (p *play) wobble() {
 	for _, symbol := range p.symbols {
-		if symbol == p.driven && p.sim.Now().Before(p.back) {
-			continue
+		if !p.still && (symbol != p.driven || !p.sim.Now().Before(p.back)) {
+			p.mark(symbol, p.Manifest.Markets[symbol].Price, 1_000_000+p.random.Int64N(400)-200)
 		}
-		p.mark(symbol, p.Manifest.Markets[symbol].Price.Mul(decimal.New(1_000_000+p.random.Int64N(400)-200, -6)))
 	}
 }
 
-// mark sets a mark, with as many digits as prices have.
-func (p *play) mark(symbol string, price decimal.Decimal) {
-	text := price.Round(int32(7 - price.NumDigits() - int(price.Exponent()))).String()
-	if text != p.prices[symbol] {
-		p.prices[symbol] = text
-		p.sim.SetMark(symbol, text)
-	}
-}
-
-func (p *play) unpriced() {
-	for _, symbol := range p.symbols {
-		p.prices[symbol] = ""
-		p.sim.SetMark(symbol, "")
-	}
+// mark sets a mark to some millionths of a price, with as many digits as prices have.
+func (p *play) mark(symbol string, price decimal.Decimal, millionths int64) {
+	price = price.Mul(decimal.New(millionths, -6))
+	p.sim.SetMark(symbol, price.Round(int32(7-price.NumDigits()-int(price.Exponent()))).String())
 }
 
 // account is what the bot trades; of the sandbox, empty before the first request.
 func (p *play) account() tradingsim.AccountState {
 	for _, a := range p.sim.State().Accounts {
-		if a.ID == p.Manifest.account() {
+		if (a.ID == "") == p.sandbox() {
 			return a
 		}
 	}
 	return tradingsim.AccountState{}
 }
 
-func (p *play) holds() bool {
-	return len(p.account().Positions) > 0
-}
+func (p *play) holds() bool { return len(p.account().Positions) > 0 }
 
 // makeRoom brings the bot to enter again: it closes what has been open for a while, and moves
-// the price through limits that rest. While it must not act it notes what has been open for how long.
+// the price through limits that rest, for as long as the engine needs to see it. While it must not
+// act it notes what has been open for how long.
 func (p *play) makeRoom(act bool) {
 	if p.flat && act {
 		p.clear()
 		return
 	}
-	a := p.account()
-	now := p.sim.Now()
+	a, now := p.account(), p.sim.Now()
 	waits := map[string]bool{}
 	due := func(what string) bool {
 		waits[what] = true
 		if p.due[what].IsZero() {
-			p.due[what] = now.Add(p.periods(1) + time.Duration(p.random.Int64N(int64(p.periods(1)))))
+			p.due[what] = now.Add(p.periods(1) + p.draw(p.periods(1)))
 		}
 		return act && !now.Before(p.due[what])
 	}
@@ -246,37 +350,34 @@ func (p *play) makeRoom(act bool) {
 		}
 	}
 	if len(a.Orders) > 0 && len(a.Positions) == 0 && due("what rests") && now.After(p.back) {
-		p.drive(a.Orders[p.random.IntN(len(a.Orders))])
+		o, beyond := a.Orders[p.random.IntN(len(a.Orders))], int64(999_500)
+		if o.Side == "short" {
+			beyond = 1_000_500
+		}
+		p.driven, p.back = o.Symbol, now.Add(2*time.Second)
+		p.mark(o.Symbol, o.LimitPrice, beyond)
 	}
 	maps.DeleteFunc(p.due, func(what string, _ time.Time) bool { return !waits[what] })
-}
-
-// drive moves a mark through a limit for as long as the engine needs to see it.
-func (p *play) drive(o tradingsim.OrderState) {
-	beyond := decimal.New(9995, -4)
-	if o.Side == "short" {
-		beyond = decimal.New(10005, -4)
-	}
-	p.driven, p.back = o.Symbol, p.sim.Now().Add(2*time.Second)
-	p.mark(o.Symbol, o.LimitPrice.Mul(beyond))
 }
 
 // clear closes everything, and cancels what rests.
 func (p *play) clear() {
 	a := p.account()
 	for _, o := range a.Orders {
-		_, _ = p.sim.Terminal("POST /orders/cancel", fmt.Sprintf(`{"accountId":%q,"orderId":%q}`, Account, o.ID))
+		p.terminal("POST /orders/cancel", "orderId", o.ID)
 	}
 	for _, held := range a.Positions {
 		p.close(held.Symbol)
 	}
 }
 
-// close closes a position. Where it is gone already there is nothing to do.
-func (p *play) close(symbol string) {
-	if p.Manifest.Environment == "sandbox" {
-		_, _ = p.sim.Terminal("POST /sandbox/positions/close", fmt.Sprintf(`{"symbol":%q}`, symbol))
+func (p *play) close(symbol string) { p.terminal("POST /positions/close", "symbol", symbol) }
+
+// terminal does what a person in the terminal would. Where it is done already there is nothing to do.
+func (p *play) terminal(operation, name, value string) {
+	if p.sandbox() {
+		_, _ = p.sim.Terminal("POST /sandbox/positions/close", fmt.Sprintf(`{%q:%q}`, name, value))
 		return
 	}
-	_, _ = p.sim.Terminal("POST /positions/close", fmt.Sprintf(`{"accountId":%q,"symbol":%q}`, Account, symbol))
+	_, _ = p.sim.Terminal(operation, fmt.Sprintf(`{"accountId":%q,%q:%q}`, Account, name, value))
 }

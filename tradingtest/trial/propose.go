@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -15,47 +16,46 @@ import (
 // Propose makes a manifest of what a bot did in a quiet run under a manifest, and asks about
 // what only its owner knows. What it held is a question and not a limit.
 func Propose(under Manifest, events []tradingsim.Event) (m Manifest, questions []string, err error) {
-	points, byID := timeline(events)
+	points, _ := timeline(events)
+	w := newWorld(m, points)
 	ask := func(format string, args ...any) { questions = append(questions, fmt.Sprintf(format, args...)) }
-	m = Manifest{Restart: Resume, Markets: map[string]Market{}}
-	held, largest := map[slot]decimal.Decimal{}, map[string]decimal.Decimal{}
+	m = Manifest{Environment: under.Environment, Markets: map[string]Market{}}
+	largest := map[string]decimal.Decimal{}
 	last, gaps := map[string]time.Time{}, []time.Duration{}
 	var assessed time.Time
 	var age time.Duration
-	entries, stops := 0, 0
+	stops := false
 	for _, p := range points {
+		w.see(p)
+		w.after(p)
 		switch {
-		case p.kind == tradingsim.EventRequest && p.r.entry:
-			entries++
-			m.Environment = "live"
-			if p.r.Operation == "POST /sandbox/orders" {
-				m.Environment = "sandbox"
+		case p.kind == tradingsim.EventRequest && p.r.write:
+			stops = stops || isLevels(p.r.Operation) || p.r.numbers["stopLossPrice"].set
+			if !p.r.entry {
+				continue
 			}
-			m.Markets[p.r.Symbol] = Market{Price: under.Markets[p.r.Symbol].Price}
-			if p.r.StopLossPrice.set {
-				stops++
+			m.Markets[p.r.body.Symbol] = Market{Price: under.Markets[p.r.body.Symbol].Price}
+			m.Environment = "live"
+			if strings.HasPrefix(p.r.Operation, "POST /sandbox/") {
+				m.Environment = "sandbox"
 			}
 			if !assessed.IsZero() {
 				age = max(age, p.at.Sub(assessed))
 			}
-		case p.kind == tradingsim.EventRequest && isLevels(p.r.Operation):
-			stops++
-		case p.kind == tradingsim.EventRequest && !p.r.write:
+		case p.kind == tradingsim.EventRequest:
 			if before, known := last[p.r.Path]; known {
 				gaps = append(gaps, p.at.Sub(before))
 			}
 			last[p.r.Path] = p.at
 		case p.kind == tradingsim.EventAnswer && p.r.Operation == "GET /health":
 			assessed = p.at
-		case p.e != nil && p.e.Filled && byID[p.e.Request] != nil:
-			s := slot{p.e.Account, p.e.Symbol}
-			held[s] = held[s].Add(signed(p.e.Side, p.e.Size))
-			largest[s.symbol] = decimal.Max(largest[s.symbol], held[s].Abs())
-		case p.e != nil && p.e.Filled:
-			delete(held, slot{p.e.Account, p.e.Symbol}) // the harness has closed it
+		case p.kind == tradingsim.EventExecution:
+			for s, h := range w.held {
+				largest[s.symbol] = decimal.Max(largest[s.symbol], h.size.Abs())
+			}
 		}
 	}
-	if entries == 0 || len(gaps) == 0 {
+	if w.entries == 0 || len(gaps) == 0 {
 		return m, nil, errors.New("the bot sent no entry in the quiet run, or read nothing twice: there is nothing to propose from; a longer --period gives it longer")
 	}
 	slices.Sort(gaps)
@@ -70,13 +70,13 @@ func Propose(under Manifest, events []tradingsim.Event) (m Manifest, questions [
 		m.HealthAge = Duration(min(max(2*age.Round(100*time.Millisecond), time.Second), time.Minute))
 		ask("healthAge: it entered %s after it had read the health. How old may that be?", age.Round(time.Millisecond))
 	}
-	if stops > 0 {
-		m.StopWithin = Duration(max(10*time.Second, 2*time.Duration(m.Period)))
+	if stops {
+		m.StopWithin = max(Duration(10*time.Second), 2*m.Period)
 		ask("stopWithin: it sets stops. How long may a position be open without one?")
 	} else {
 		ask("stopWithin: it sets no stop. Should it?")
 	}
-	ask("restart: does it resume after a restart, or flatten first?")
+	ask("flatWithin: does it resume after a restart, or flatten first?")
 	ask("timeout: what is its shortest time-out? It bounds --speed.")
 	return m, questions, nil
 }

@@ -1,33 +1,43 @@
 package trial
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
-// Outcome is one run with what was found.
-type Outcome struct {
-	Scenario string `json:"scenario"` // of the run
-	Seed     uint64 `json:"seed"`     // what it drew
-	Counts   Counts `json:"counts"`   // what the bot did
-	Findings
-	// Harness is why the run says nothing of the bot; Split is how many of three runs failed
-	// where not all did, "1 of 3", and its fails are warnings.
-	Harness string `json:"harness,omitempty"`
-	Split   string `json:"split,omitempty"`
-	Replay  string `json:"replay,omitempty"` // the command that plays it again
-}
-
 // String is a finding for a person.
 func (f Finding) String() string {
-	text := fmt.Sprintf("%s: %s\n    %s\n", strings.ToUpper(string(f.Verdict))+" "+f.Judgement, f.Text, f.Contract)
+	text := fmt.Sprintf("%s %s: %s\n    %s\n", strings.ToUpper(string(f.Verdict)), f.Judgement, f.Text, f.Contract)
 	for line := range strings.Lines(f.Picture) {
 		text += "    " + line
 	}
 	return text
+}
+
+// Thrice makes one outcome of three runs of one scene: a fail that not all have is a warning.
+func Thrice(runs []Outcome) (o Outcome) {
+	o = runs[0]
+	fails := 0
+	for _, one := range runs {
+		if one.NoResult != "" {
+			return one
+		}
+		if one.Worst() == Fail {
+			o = one
+			fails++
+		}
+	}
+	if fails == 0 || fails == len(runs) {
+		return o
+	}
+	o.Split = fmt.Sprintf("%d of %d", fails, len(runs))
+	for i := range o.Findings {
+		if o.Findings[i].Verdict == Fail {
+			o.Findings[i].Verdict = Warn
+		}
+	}
+	return o
 }
 
 // Total is what all runs came to.
@@ -37,17 +47,17 @@ type Total struct {
 	Warnings   int     // findings that are warnings
 	Exercised  int     // findings of scenarios with a fault that had an opportunity
 	NotReached int     // findings that had none
-	Harness    int     // runs without a result
+	NoResult   int     // runs without a result, which count for nothing
 }
 
-// Summary sums up runs. A run of the harness's own fault counts for nothing.
+// Summary sums up runs.
 func Summary(runs []Outcome) (t Total) {
 	for _, o := range runs {
-		if o.Harness != "" || o.Inconclusive != "" {
-			t.Harness++
+		if o.NoResult != "" {
+			t.NoResult++
 			continue
 		}
-		for _, f := range o.Findings.Findings {
+		for _, f := range o.Findings {
 			switch f.Verdict {
 			case Fail:
 				t.Fails++
@@ -61,7 +71,6 @@ func Summary(runs []Outcome) (t Total) {
 			}
 		}
 	}
-	t.Verdict = Pass
 	switch {
 	case t.Fails > 0:
 		t.Verdict = Fail
@@ -69,99 +78,119 @@ func Summary(runs []Outcome) (t Total) {
 		t.Verdict = NotExercised
 	case t.Warnings > 0:
 		t.Verdict = Warn
+	default:
+		t.Verdict = Pass
 	}
 	return t
 }
 
+// Case is what all runs of a scenario, or of all, say of a judgement.
+type Case struct {
+	Judgement string    // one of [Judgements]
+	Runs      []Outcome // each without the other findings
+	Exercised int       // how many of them had an opportunity
+	Verdict   Verdict   // the worst
+}
+
+// CasesOf are the judgements of a scenario in their order; of all scenarios if it is "".
+func CasesOf(scenario string, runs []Outcome) (cases []Case) {
+	for _, name := range Judgements() {
+		c := Case{Judgement: name}
+		var found []Finding
+		for _, o := range runs {
+			if scenario != "" && scenario != o.Scenario {
+				continue
+			}
+			o.Findings = []Finding{o.Of(name)}
+			if c.Runs = append(c.Runs, o); o.Worst() != NotExercised {
+				c.Exercised++
+			}
+			found = append(found, o.Findings...)
+		}
+		c.Verdict = worst(found)
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// ScenariosOf are the scenarios of some runs, in the order of their first.
+func ScenariosOf(runs []Outcome) (names []string) {
+	seen := map[string]bool{}
+	for _, o := range runs {
+		if !seen[o.Scenario] {
+			names = append(names, o.Scenario)
+		}
+		seen[o.Scenario] = true
+	}
+	return names
+}
+
 // WriteReached writes which judgement was exercised in which scenario, and why others were not.
 func WriteReached(w io.Writer, runs []Outcome) {
-	var scenarios []string
-	found := map[[2]string][]Finding{} // by scenario, or none, and judgement
-	for _, o := range runs {
-		if !slices.Contains(scenarios, o.Scenario) {
-			scenarios = append(scenarios, o.Scenario)
-		}
-		for _, name := range Judgements() {
-			for _, scenario := range []string{o.Scenario, ""} {
-				found[[2]string{scenario, name}] = append(found[[2]string{scenario, name}], o.Of(name))
-			}
-		}
-	}
 	fmt.Fprintf(w, "%-24s", "exercised, of the runs")
 	for _, name := range Judgements() {
-		fmt.Fprintf(w, " %-9.9s", short(name))
+		head, _, _ := strings.Cut(name, " ent")
+		fmt.Fprintf(w, " %-9.9s", strings.TrimSuffix(head, " resend"))
 	}
-	fmt.Fprintln(w)
+	scenarios := ScenariosOf(runs)
 	for _, scenario := range scenarios {
-		fmt.Fprintf(w, "%-24s", scenario)
-		for _, name := range Judgements() {
-			list := found[[2]string{scenario, name}]
-			missed := 0
-			for _, f := range list {
-				if f.Verdict == NotExercised {
-					missed++
-				}
-			}
-			cell := fmt.Sprintf("%d/%d", len(list)-missed, len(list))
-			switch v := worst(list); v {
+		fmt.Fprintf(w, "\n%-24s", scenario)
+		for _, c := range CasesOf(scenario, runs) {
+			cell := fmt.Sprintf("%d/%d", c.Exercised, len(c.Runs))
+			switch c.Verdict {
 			case NotExercised:
 				cell = "-"
 			case Fail, Warn:
-				cell += " " + string(v)
+				cell += " " + string(c.Verdict)
 			}
 			fmt.Fprintf(w, " %-9s", cell)
 		}
-		fmt.Fprintln(w)
 	}
-	for _, name := range Judgements() {
-		list := found[[2]string{"", name}]
-		if f := list[len(list)-1]; worst(list) == NotExercised && f.Text != "" && len(scenarios) > 2 { // not of a replay
-			fmt.Fprintf(w, "never exercised: %s, because %s. To exercise it, %s.\n", name, f.Text, cmp.Or(f.Change, "see the reason"))
+	fmt.Fprintln(w)
+	for _, c := range CasesOf("", runs) {
+		if len(scenarios) < 3 || c.Verdict != NotExercised { // a replay exercises few
+			continue
+		}
+		if f := c.Runs[len(c.Runs)-1].Findings[0]; f.Change != "" {
+			fmt.Fprintf(w, "never exercised: %s, because %s. To exercise it, %s.\n", f.Judgement, f.Text, f.Change)
 		}
 	}
 	for _, o := range runs {
 		if o.Counts.Ends > 0 {
 			fmt.Fprintf(w, "%s, seed %d: the bot ended by itself %d times, and was started again.\n", o.Scenario, o.Seed, o.Counts.Ends)
 		}
-		if problem := cmp.Or(o.Harness, o.Inconclusive); problem != "" {
-			fmt.Fprintf(w, "%s, seed %d: NO RESULT: %s\n", o.Scenario, o.Seed, problem)
+		if o.NoResult != "" {
+			fmt.Fprintf(w, "%s, seed %d: NO RESULT: %s\n", o.Scenario, o.Seed, o.NoResult)
 		}
 	}
 }
 
-// short is the head of a judgement's column.
-func short(name string) string {
-	if name == BlindResend {
-		return "blind"
-	}
-	head, _, _ := strings.Cut(name, " ent")
-	return head
-}
+// shownRuns are as many as show a finding.
+const shownRuns = 3
 
 // WriteFindings writes fails, then warnings, each with the command that plays its run again.
 func WriteFindings(w io.Writer, runs []Outcome) {
 	for _, verdict := range []Verdict{Fail, Warn} {
-		for _, name := range Judgements() {
+		for _, c := range CasesOf("", runs) {
 			shown := 0
-			for _, o := range runs {
-				f := o.Of(name)
-				if f.Verdict != verdict {
+			for _, o := range c.Runs {
+				if o.Worst() != verdict {
 					continue
 				}
-				if shown++; shown > 3 {
+				if shown++; shown > shownRuns {
 					continue
 				}
 				fmt.Fprintf(w, "\n%s, seed %d", o.Scenario, o.Seed)
 				if o.Split != "" {
 					fmt.Fprintf(w, " (it failed in %s runs)", o.Split)
 				}
-				fmt.Fprintf(w, "\n  %s", f)
+				fmt.Fprintf(w, "\n  %s", o.Findings[0])
 				if o.Replay != "" {
 					fmt.Fprintf(w, "    again: %s\n", o.Replay)
 				}
 			}
-			if shown > 3 {
-				fmt.Fprintf(w, "\n  … and %d more runs with %s: %s\n", shown-3, verdict, name)
+			if shown > shownRuns {
+				fmt.Fprintf(w, "\n  … and %d more runs with %s: %s\n", shown-shownRuns, verdict, c.Judgement)
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,22 +47,17 @@ func (s Service) Client(opts ...trading.Option) (*trading.Client, error) {
 // there is the command "trading trial".
 func Run(t *testing.T, bot Bot, m Manifest, seeds ...uint64) {
 	t.Helper()
-	m, err := m.complete()
-	if err != nil {
-		t.Fatalf("trial: %v", err)
-	}
 	if len(seeds) == 0 {
 		seeds = []uint64{1, 2, 3}
 	}
-	quiet := Scene{Scenario: Quiet, Seed: seeds[0], Manifest: m}
-	first, _ := playVirtually(t, bot, quiet)
-	runs := []Outcome{first}
+	quiet, _ := playVirtually(t, bot, Scene{Scenario: Quiet, Seed: seeds[0], Manifest: m})
+	runs := []Outcome{quiet}
 	for _, scenario := range Scenarios()[1:] {
 		for _, seed := range seeds {
 			t.Run(fmt.Sprintf("%s/seed %d", scenario, seed), func(t *testing.T) {
-				o, _ := playVirtually(t, bot, Scene{Scenario: scenario, Seed: seed, Manifest: m, Quiet: first.Counts})
+				o, _ := playVirtually(t, bot, Scene{Scenario: scenario, Seed: seed, Manifest: m, Quiet: quiet.Counts})
 				runs = append(runs, o)
-				for _, f := range o.Findings.Findings {
+				for _, f := range o.Findings {
 					if f.Verdict == Fail {
 						t.Errorf("%s", f)
 					}
@@ -81,89 +75,76 @@ func Run(t *testing.T, bot Bot, m Manifest, seeds ...uint64) {
 
 // playVirtually plays a scene in a bubble.
 func playVirtually(t *testing.T, bot Bot, s Scene) (o Outcome, events []tradingsim.Event) {
+	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		sim := NewSim(s, func(e tradingsim.Event) { events = append(events, e) })
-		defer func() { _ = sim.Close() }() // it has no log
-		v := &virtual{bot: bot, service: Service{
-			BaseURL: sim.URL(), LiveKey: sim.LiveKey(), SandboxKey: sim.SandboxKey(), Account: Account,
-			Transport: sim.Transport(), Journal: journal.NewMemory(), Dir: dir,
-		}}
-		counts, err := Play(t.Context(), s, sim, v)
+		var err error
+		o, events, err = Play(t.Context(), s, func(sim *tradingsim.Sim) (Program, error) {
+			return &virtual{bot: bot, service: Service{
+				BaseURL: sim.URL(), LiveKey: sim.LiveKey(), SandboxKey: sim.SandboxKey(), Account: Account,
+				Transport: sim.Transport(), Journal: journal.NewMemory(), Dir: dir,
+			}}, nil
+		})
 		if err != nil {
 			t.Fatalf("trial: %v", err)
 		}
-		findings, err := Judge(s.Manifest, events)
-		if err != nil {
-			t.Fatalf("trial: %v", err)
-		}
-		o = Outcome{Scenario: s.Scenario, Seed: s.Seed, Counts: counts, Findings: findings}
 	})
 	return o, events
 }
 
-// virtual is a bot that is a function.
+// virtual is a bot that is a function: its present life is one call.
 type virtual struct {
 	bot     Bot
 	service Service
-	life    *life
-}
-
-// life is one call of the function.
-type life struct {
-	over   atomic.Bool
-	cancel context.CancelFunc
-	done   chan struct{}
-	err    error
+	kill    context.CancelFunc
+	ended   chan struct{}
+	err     error
 }
 
 func (v *virtual) Start() error {
-	ctx, cancel := context.WithCancel(context.Background())
-	l := &life{cancel: cancel, done: make(chan struct{})}
-	v.life = l
-	at := v.service
-	at.Transport = cutTransport{at.Transport, ctx, l}
-	at.Journal = cutJournal{at.Journal, l}
+	ctx, kill := context.WithCancel(context.Background())
+	ended, at := make(chan struct{}), v.service
+	v.kill, v.ended = kill, ended
+	at.Transport, at.Journal = cutTransport{at.Transport, ctx}, cutJournal{at.Journal, ctx}
 	go func() {
-		defer close(l.done)
-		l.err = v.bot(ctx, at)
+		defer close(ended)
+		v.err = v.bot(ctx, at)
 	}()
 	return nil
 }
 
 func (v *virtual) Kill() error {
-	v.life.over.Store(true)
-	v.life.cancel()
+	v.kill()
 	select {
-	case <-v.life.done:
+	case <-v.ended:
 		return nil
 	case <-time.After(time.Hour):
 		panic("trial: the bot has not returned an hour after its context ended")
 	}
 }
 
-func (v *virtual) Ended() <-chan struct{} { return v.life.done }
+func (v *virtual) Ended() <-chan struct{} { return v.ended }
 
-func (v *virtual) How() string { return fmt.Sprintf("%.200v", v.life.err) }
+func (v *virtual) How() string { return fmt.Sprintf("%.200v", v.err) }
 
 var errKilled = errors.New("trial: the bot was killed")
 
 // cutTransport reaches nothing once its bot is killed.
 type cutTransport struct {
 	http.RoundTripper
-	killed context.Context
-	*life
+	life context.Context
 }
 
 func (c cutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if c.over.Load() {
-		return nil, errKilled
-	}
 	ctx, cancel := context.WithCancel(r.Context())
-	defer context.AfterFunc(c.killed, cancel)()
+	defer context.AfterFunc(c.life, cancel)()
 	defer cancel() // the answer is here as a whole
-	a, err := c.RoundTripper.RoundTrip(r.WithContext(ctx))
-	if c.over.Load() {
+	var a *http.Response
+	err := c.life.Err()
+	if err == nil {
+		a, err = c.RoundTripper.RoundTrip(r.WithContext(ctx))
+	}
+	if c.life.Err() != nil {
 		return nil, errKilled
 	}
 	return a, err
@@ -172,11 +153,11 @@ func (c cutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // cutJournal takes nothing once its bot is killed.
 type cutJournal struct {
 	journal.Store
-	*life
+	life context.Context
 }
 
 func (c cutJournal) Append(ctx context.Context, durable bool, records ...journal.Record) error {
-	if c.over.Load() {
+	if c.life.Err() != nil {
 		return errKilled
 	}
 	return c.Store.Append(ctx, durable, records...)

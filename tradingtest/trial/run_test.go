@@ -82,7 +82,7 @@ func TestRightBots(t *testing.T) {
 			t.Log("\n" + text.String())
 			total := trial.Summary(runs)
 			require.Zero(t, total.Fails)
-			require.Zero(t, total.Harness)
+			require.Zero(t, total.NoResult)
 			require.NotZero(t, total.Exercised)
 		})
 	}
@@ -120,7 +120,7 @@ func TestMutants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			exercised, caught := 0, 0
 			for _, o := range played(t, row.bot, row.manifest, row.scenarios...)[1:] {
-				for _, f := range o.Findings.Findings {
+				for _, f := range o.Findings {
 					switch {
 					case f.Judgement != row.caught:
 						if f.Verdict == trial.Fail {

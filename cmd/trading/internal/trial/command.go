@@ -1,3 +1,5 @@
+// Package trial runs programs in the scenarios of package tradingtest/trial: each with a
+// simulation, a port, keys and a folder of its own.
 package trial
 
 import (
@@ -7,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -26,22 +27,30 @@ const (
 	notExercised = 3
 )
 
-// flags are those of the command.
-type flags struct {
+// runner is what the command line says, and what follows from it.
+type runner struct {
 	app      *cli.App
-	cmd      *cobra.Command
-	out      *cli.Output
-	manifest string
-	seeds    int
+	argv     []string // the program with its arguments; "{dir}" is its folder
+	self     string   // this command, whose main calls [Kept]
+	file     string   // of the manifest
+	manifest judge.Manifest
+	many     int // seeds
 	seed     uint64
-	counts   string
+	only     []string // scenarios
+	counts   string   // of an earlier quiet run; empty makes one
+	quiet    judge.Counts
+	parallel int
+	speed    float64
+	sidecar  bool
+	kill     string // a command that kills what the program has started elsewhere
+	dir      string // for folders, which stay; a temporary one unless set
 	junit    string
-	runner   Runner
+	again    string // what a replay has behind the scenario and the seed
 }
 
 // New is the command "trading trial".
 func New(app *cli.App) *cobra.Command {
-	f := &flags{app: app}
+	r := &runner{app: app}
 	cmd := &cobra.Command{
 		Use: "trial -- COMMAND…", Short: "Run a bot in any language against a simulation with faults, kill it, and judge it", Args: cobra.ArbitraryArgs,
 		Long: `Run a bot in any language against a simulation, in scenarios with faults, kill it and start it
@@ -60,141 +69,80 @@ exercised.`,
 			"  trading trial -- python3 loop.py {dir}/state\n" +
 			"  trading trial --only \"lost reply\" --seed 7 -- ./bot",
 	}
-	f.judges(cmd, f.run)
-	f.program(cmd)
-	s := cmd.Flags()
-	s.IntVar(&f.seeds, "seeds", 3, "how many seeds each scenario is played with")
-	s.Uint64Var(&f.seed, "seed", 0, "this seed alone")
-	s.StringArrayVar(&f.runner.Only, "only", nil, "this scenario alone; may be repeated")
-	s.StringVar(&f.counts, "counts", "", "entries and changes of levels of an earlier quiet run, such as 5,0, instead of another quiet run")
-	s.IntVar(&f.runner.Parallel, "parallel", 16, "how many run at once")
-	s.StringVar(&f.runner.Dir, "keep", "", "keep the folder of each run, with sim.log and what the bot printed, in this folder")
-	s.StringVar(&f.junit, "junit", "", "write the result to this file, as CI systems read it")
+	r.judges(cmd, func(argv []string) ([]judge.Outcome, error) {
+		if err := r.complete(cmd, argv); err != nil {
+			return nil, err
+		}
+		remove, err := r.prepare(argv)
+		defer remove()
+		if err != nil {
+			return nil, err
+		}
+		return r.all(cmd.Context())
+	})
+	r.program(cmd)
+	f := cmd.Flags()
+	f.IntVar(&r.many, "seeds", 3, "how many seeds each scenario is played with")
+	f.Uint64Var(&r.seed, "seed", 0, "this seed alone")
+	f.StringArrayVar(&r.only, "only", nil, "this scenario alone; may be repeated")
+	f.StringVar(&r.counts, "counts", "", "entries and changes of levels of an earlier quiet run, such as 5,0, instead of another quiet run")
+	f.IntVar(&r.parallel, "parallel", 16, "how many run at once")
+	f.StringVar(&r.dir, "keep", "", "keep the folder of each run, with sim.log and what the bot printed, in this folder")
+	f.StringVar(&r.junit, "junit", "", "write the result to this file, as CI systems read it")
 	cmd.AddCommand(newInit(app), newJudge(app))
 	return cmd
 }
 
-// judges makes a command of what finds outcomes.
-func (f *flags) judges(cmd *cobra.Command, find func(ctx context.Context, args []string) ([]judge.Outcome, error)) {
-	f.cmd, f.out = cmd, f.app.Output(cmd)
-	cmd.Flags().StringVar(&f.manifest, "manifest", "trial.json", "the file that declares what the bot may do")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		outcomes, err := find(cmd.Context(), args)
-		if err != nil {
-			return cli.WithCode(harness, err)
-		}
-		return f.report(outcomes)
-	}
-}
-
 // program adds the flags that say how a bot is run.
-func (f *flags) program(cmd *cobra.Command) {
-	s := cmd.Flags()
-	s.Float64Var(&f.runner.Speed, "speed", 1, "run so many times faster than real time, by the program faketime: for bots that look seldom, and are not in Go")
-	s.BoolVar(&f.runner.Sidecar, "sidecar", false, "put a sidecar between the bot and the service, and kill each in turn")
-	s.StringVar(&f.runner.Kill, "kill-command", "", "a command of the shell that kills what the bot has started elsewhere, such as docker kill bot")
+func (r *runner) program(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Float64Var(&r.speed, "speed", 1, "run so many times faster than real time, by the program faketime: for bots that look seldom, and are not in Go")
+	f.BoolVar(&r.sidecar, "sidecar", false, "put a sidecar between the bot and the service, and kill each in turn")
+	f.StringVar(&r.kill, "kill-command", "", "a command of the shell that kills what the bot has started elsewhere, such as docker kill bot")
 }
 
-// complete fills in the runner.
-func (f *flags) complete(args []string) error {
-	if len(args) == 0 {
-		return errors.New("missing: COMMAND, after --")
+// complete judges the flags of "trading trial", and fills in what is not set.
+func (r *runner) complete(cmd *cobra.Command, argv []string) error {
+	if r.many < 1 || r.many > 1000 || r.parallel < 1 || r.parallel > 256 {
+		return errors.New("--seeds must be from 1 to 1000, and --parallel from 1 to 256")
 	}
-	if _, err := exec.LookPath(args[0]); err != nil {
-		return err
-	}
-	self, err := os.Executable()
-	r := &f.runner
-	r.Argv, r.Environ, r.Command, r.Say = args, f.app.Environ, []string{self}, f.app.Sayf
-	return err
-}
-
-func (f *flags) run(ctx context.Context, args []string) (outcomes []judge.Outcome, err error) {
-	r := &f.runner
-	if err := f.complete(args); err != nil {
-		return nil, err
-	}
-	if r.Manifest, err = readManifest(f.manifest); err != nil {
-		return nil, err
-	}
-	if f.seeds < 1 || f.seeds > 1000 || r.Parallel < 1 || r.Parallel > 256 {
-		return nil, errors.New("--seeds must be from 1 to 1000, and --parallel from 1 to 256")
-	}
-	for seed := range f.seeds {
-		r.Seeds = append(r.Seeds, uint64(seed)+1)
-	}
-	if f.seed > 0 {
-		r.Seeds = []uint64{f.seed}
-	}
-	for _, name := range r.Only {
+	for _, name := range r.only {
 		if !slices.Contains(judge.Scenarios(), name) {
-			return nil, fmt.Errorf("--only is %q: it must be one of %s", name, strings.Join(judge.Scenarios(), ", "))
+			return fmt.Errorf("--only is %q: it must be one of %s", name, strings.Join(judge.Scenarios(), ", "))
 		}
 	}
-	if len(r.Only) == 0 {
-		r.Only = judge.Scenarios()
+	if len(r.only) == 0 {
+		r.only = judge.Scenarios()
 	}
-	if f.counts != "" {
-		r.Quiet = &judge.Counts{}
-		if n, err := fmt.Sscanf(f.counts, "%d,%d", &r.Quiet.Entries, &r.Quiet.Levels); err != nil || n != 2 {
-			return nil, fmt.Errorf("--counts is %q: it must be two numbers, such as 5,0", f.counts)
+	if n, err := fmt.Sscanf(r.counts, "%d,%d", &r.quiet.Entries, &r.quiet.Levels); r.counts != "" && (err != nil || n != 2) {
+		return fmt.Errorf("--counts is %q: it must be two numbers, such as 5,0", r.counts)
+	}
+	for _, name := range []string{"manifest", "speed", "sidecar", "kill-command"} {
+		if flag := cmd.Flag(name); flag.Changed {
+			r.again += fmt.Sprintf(" --%s=%s", name, quote(flag.Value.String()))
 		}
 	}
-	r.Replay = f.replay(args)
-	if outcomes, err = r.Run(ctx); err != nil || f.junit == "" {
-		return outcomes, err
-	}
-	file, err := os.Create(f.junit)
-	if err != nil {
-		return nil, err
-	}
-	return outcomes, errors.Join(WriteJUnit(file, outcomes), file.Close())
-}
-
-// result is the report as JSON.
-type result struct {
-	Verdict      judge.Verdict   `json:"verdict"`
-	ManifestHash string          `json:"manifestHash"`
-	Runs         []judge.Outcome `json:"runs"`
-}
-
-func (f *flags) report(outcomes []judge.Outcome) error {
-	total := judge.Summary(outcomes)
-	v := result{total.Verdict, f.runner.Manifest.Hash(), outcomes}
-	var text strings.Builder
-	judge.WriteReached(&text, outcomes)
-	judge.WriteFindings(&text, outcomes)
-	fmt.Fprintf(&text, "\n%s: %d fails, %d warnings, %d exercised, %d not, %d without a result; manifest %s\n",
-		total.Verdict, total.Fails, total.Warnings, total.Exercised, total.NotReached, total.Harness, v.ManifestHash)
-	if err := f.out.Print(v, func(w io.Writer) { fmt.Fprint(w, cli.PrintableLines(text.String())) }); err != nil {
-		return err
-	}
-	switch {
-	case total.Fails > 0:
-		return cli.WithCode(failed, fmt.Errorf("the bot failed %d judgements", total.Fails))
-	case total.Harness > 0:
-		return cli.WithCode(harness, fmt.Errorf("%d runs have no result", total.Harness))
-	case total.Exercised == 0:
-		return cli.WithCode(notExercised, errors.New("nothing was exercised: the bot sent no entry, or nothing came of it"))
+	r.again += " --"
+	for _, arg := range argv {
+		r.again += " " + quote(arg)
 	}
 	return nil
 }
 
+// seeds are what the scenarios are played with.
+func (r *runner) seeds() (list []uint64) {
+	if r.seed > 0 {
+		return []uint64{r.seed}
+	}
+	for i := range r.many {
+		list = append(list, uint64(i)+1)
+	}
+	return list
+}
+
 // replay is the command that plays a run again.
-func (f *flags) replay(args []string) func(judge.Outcome, judge.Counts) string {
-	quoted := make([]string, len(args))
-	for i, arg := range args {
-		quoted[i] = quote(arg)
-	}
-	more := ""
-	for _, name := range []string{"manifest", "speed", "sidecar", "kill-command"} {
-		if flag := f.cmd.Flag(name); flag.Changed {
-			more += fmt.Sprintf(" --%s=%s", name, quote(flag.Value.String()))
-		}
-	}
-	return func(o judge.Outcome, quiet judge.Counts) string {
-		return fmt.Sprintf("trading trial --only %s --seed %d --counts %d,%d%s -- %s", quote(o.Scenario), o.Seed, quiet.Entries, quiet.Levels, more, strings.Join(quoted, " "))
-	}
+func (r *runner) replay(o judge.Outcome) string {
+	return fmt.Sprintf("trading trial --only %s --seed %d --counts %d,%d%s", quote(o.Scenario), o.Seed, r.quiet.Entries, r.quiet.Levels, r.again)
 }
 
 // quote is a word of the shell.
@@ -205,20 +153,61 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-func readManifest(path string) (m judge.Manifest, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return m, fmt.Errorf("--manifest: %w; trading trial init proposes one", err)
+// judges makes a command of what finds outcomes under a manifest.
+func (r *runner) judges(cmd *cobra.Command, find func(args []string) ([]judge.Outcome, error)) {
+	out := r.app.Output(cmd)
+	cmd.Flags().StringVar(&r.file, "manifest", "trial.json", "the file that declares what the bot may do")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		file, err := os.Open(r.file)
+		if err != nil {
+			return cli.WithCode(harness, fmt.Errorf("--manifest: %w; trading trial init proposes one", err))
+		}
+		r.manifest, err = judge.ReadManifest(file)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return cli.WithCode(harness, fmt.Errorf("--manifest %s: %w", r.file, err))
+		}
+		outcomes, err := find(args)
+		if err == nil && r.junit != "" {
+			err = WriteJUnit(r.junit, outcomes)
+		}
+		if err != nil {
+			return cli.WithCode(harness, err)
+		}
+		return r.report(out, outcomes)
 	}
-	defer func() { _ = file.Close() }() // it was only read
-	if m, err = judge.ReadManifest(file); err != nil {
-		return m, fmt.Errorf("--manifest %s: %w", path, err)
+}
+
+// result is the report as JSON.
+type result struct {
+	Verdict      judge.Verdict   `json:"verdict"`
+	ManifestHash string          `json:"manifestHash"`
+	Runs         []judge.Outcome `json:"runs"`
+}
+
+func (r *runner) report(out *cli.Output, outcomes []judge.Outcome) error {
+	total := judge.Summary(outcomes)
+	v := result{total.Verdict, r.manifest.Hash(), outcomes}
+	var text strings.Builder
+	judge.WriteReached(&text, outcomes)
+	judge.WriteFindings(&text, outcomes)
+	fmt.Fprintf(&text, "\n%s: %d fails, %d warnings, %d exercised, %d not, %d without a result; manifest %s\n",
+		total.Verdict, total.Fails, total.Warnings, total.Exercised, total.NotReached, total.NoResult, v.ManifestHash)
+	if err := out.Print(v, func(w io.Writer) { fmt.Fprint(w, cli.PrintableLines(text.String())) }); err != nil {
+		return err
 	}
-	return m, nil
+	switch {
+	case total.Fails > 0:
+		return cli.WithCode(failed, fmt.Errorf("the bot failed %d judgements", total.Fails))
+	case total.NoResult > 0:
+		return cli.WithCode(harness, fmt.Errorf("%d runs have no result", total.NoResult))
+	case total.Exercised == 0:
+		return cli.WithCode(notExercised, errors.New("nothing was exercised: the bot sent no entry, or nothing came of it"))
+	}
+	return nil
 }
 
 func newInit(app *cli.App) *cobra.Command {
-	f := &flags{app: app}
+	r := &runner{app: app}
 	cmd := &cobra.Command{
 		Use: "init -- COMMAND…", Short: "Propose a manifest from a quiet run, with questions", Args: cobra.ArbitraryArgs,
 		Long: `Run the bot for a while without a fault, and write a manifest to standard output. What only
@@ -226,17 +215,14 @@ its owner knows stands as questions on standard error: what the bot held is not 
 hold.`,
 		Example: "  trading trial init -- python3 loop.py {dir}/state > trial.json",
 	}
-	f.program(cmd)
+	r.program(cmd)
 	period := cmd.Flags().Duration("period", time.Second, "how often the bot looks, about")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.complete(args); err != nil {
-			return cli.WithCode(harness, err)
-		}
-		f.runner.Manifest = judge.Manifest{Period: judge.Duration(*period), Timeout: judge.Duration(10 * time.Second), Markets: map[string]judge.Market{}}
+	cmd.RunE = func(cmd *cobra.Command, argv []string) error {
+		r.manifest = judge.Manifest{Period: judge.Duration(*period), Timeout: judge.Duration(10 * time.Second), Markets: map[string]judge.Market{}}
 		for symbol, price := range map[string]int64{"BTC": 64000, "ETH": 3200, "SOL": 150, "TSLA": 250, "GOLD": 2400} {
-			f.runner.Manifest.Markets[symbol] = judge.Market{Price: decimal.New(price, 0)}
+			r.manifest.Markets[symbol] = judge.Market{Price: decimal.New(price, 0)}
 		}
-		m, questions, err := f.runner.Propose(cmd.Context())
+		m, questions, err := r.propose(cmd.Context(), argv)
 		if err != nil {
 			return cli.WithCode(harness, err)
 		}
@@ -250,27 +236,38 @@ hold.`,
 	return cmd
 }
 
+// propose makes a manifest of what a program does in a quiet run.
+func (r *runner) propose(ctx context.Context, argv []string) (m judge.Manifest, questions []string, err error) {
+	remove, err := r.prepare(argv)
+	defer remove()
+	if err != nil {
+		return m, nil, err
+	}
+	_, events, err := r.one(ctx, judge.Scene{Scenario: judge.Quiet, Seed: 1})
+	if err != nil {
+		return m, nil, err
+	}
+	return judge.Propose(r.manifest, events)
+}
+
 func newJudge(app *cli.App) *cobra.Command {
-	f := &flags{app: app}
+	r := &runner{app: app}
 	cmd := &cobra.Command{
 		Use: "judge LOG", Short: "Judge a run from elsewhere by the log of its simulation", Args: cli.Args("LOG"),
 		Example: "  trading trial judge sim.log --manifest trial.json",
 	}
-	f.judges(cmd, func(_ context.Context, args []string) (outcomes []judge.Outcome, err error) {
-		if f.runner.Manifest, err = readManifest(f.manifest); err != nil {
-			return nil, err
-		}
+	r.judges(cmd, func(args []string) ([]judge.Outcome, error) {
 		file, err := os.Open(args[0])
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = file.Close() }() // it was only read
 		events, err := judge.ReadLog(file)
-		if err != nil {
+		if err = errors.Join(err, file.Close()); err != nil {
 			return nil, err
 		}
-		findings, err := judge.Judge(f.runner.Manifest, events)
-		return []judge.Outcome{{Scenario: "log", Findings: findings}}, err
+		o, err := judge.Judge(r.manifest, events)
+		o.Scenario = "log"
+		return []judge.Outcome{o}, err
 	})
 	return cmd
 }

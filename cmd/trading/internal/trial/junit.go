@@ -3,7 +3,7 @@ package trial
 import (
 	"encoding/xml"
 	"fmt"
-	"io"
+	"os"
 
 	judge "github.com/tradingapi/trading-go/tradingtest/trial"
 )
@@ -15,12 +15,8 @@ type (
 		Suites  []suite  `xml:"testsuite"`
 	}
 	suite struct {
-		Name     string     `xml:"name,attr"`
-		Tests    int        `xml:"tests,attr"`
-		Failures int        `xml:"failures,attr"`
-		Errors   int        `xml:"errors,attr"`
-		Skipped  int        `xml:"skipped,attr"`
-		Cases    []testCase `xml:"testcase"`
+		Name  string     `xml:"name,attr"`
+		Cases []testCase `xml:"testcase"`
 	}
 	testCase struct {
 		Class   string   `xml:"classname,attr"`
@@ -38,58 +34,40 @@ type (
 
 // WriteJUnit writes outcomes as JUnit does. Of several seeds the worst counts, and a judgement
 // that none of them exercised is skipped.
-func WriteJUnit(w io.Writer, outcomes []judge.Outcome) error {
+func WriteJUnit(file string, outcomes []judge.Outcome) error {
 	var all suites
-	at := map[string]int{}
-	for _, o := range outcomes {
-		if _, known := at[o.Scenario]; !known {
-			at[o.Scenario] = len(all.Suites)
-			all.Suites = append(all.Suites, suiteOf(o.Scenario, outcomes))
+	for _, scenario := range judge.ScenariosOf(outcomes) {
+		s := suite{Name: scenario}
+		for _, c := range judge.CasesOf(scenario, outcomes) {
+			s.Cases = append(s.Cases, caseOf(scenario, c))
 		}
+		all.Suites = append(all.Suites, s)
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
+	text, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
 		return err
 	}
-	encoder := xml.NewEncoder(w)
-	encoder.Indent("", "  ")
-	return encoder.Encode(all)
+	return os.WriteFile(file, append([]byte(xml.Header), text...), 0o600)
 }
 
-func suiteOf(scenario string, outcomes []judge.Outcome) suite {
-	s := suite{Name: scenario}
-	for _, name := range judge.Judgements() {
-		c := testCase{Class: scenario, Name: name, Skipped: &message{Message: "not exercised"}}
-		for _, o := range outcomes {
-			if o.Scenario != scenario {
-				continue
-			}
-			f := o.Of(name)
-			text := fmt.Sprintf("seed %d\n%sagain: %s\n", o.Seed, f, o.Replay)
-			switch {
-			case o.Harness != "" || o.Inconclusive != "":
-				c.Error = &message{"no result", o.Harness + o.Inconclusive}
-			case f.Verdict == judge.Fail:
-				c.Failure = &message{f.Reason, text}
-			case f.Verdict == judge.Warn:
-				c.Output += text
-			case f.Verdict == judge.NotExercised && c.Skipped != nil:
-				c.Skipped.Message = "not exercised: " + f.Text
-			}
-			if f.Verdict != judge.NotExercised || c.Error != nil {
-				c.Skipped = nil
-			}
-		}
-		s.Tests++
+func caseOf(scenario string, c judge.Case) testCase {
+	t := testCase{Class: scenario, Name: c.Judgement}
+	for _, o := range c.Runs {
+		f := o.Findings[0]
+		text := fmt.Sprintf("seed %d\n%sagain: %s\n", o.Seed, f, o.Replay)
 		switch {
-		case c.Error != nil:
-			c.Failure = nil
-			s.Errors++
-		case c.Failure != nil:
-			s.Failures++
-		case c.Skipped != nil:
-			s.Skipped++
+		case o.NoResult != "":
+			t.Error = &message{"no result", o.NoResult}
+		case f.Verdict == judge.Fail:
+			t.Failure = &message{f.Reason, text}
+		case f.Verdict == judge.Warn:
+			t.Output += text
+		case c.Exercised == 0:
+			t.Skipped = &message{Message: "not exercised: " + f.Text}
 		}
-		s.Cases = append(s.Cases, c)
 	}
-	return s
+	if t.Error != nil {
+		t.Failure, t.Skipped = nil, nil
+	}
+	return t
 }

@@ -10,8 +10,9 @@ import (
 	"os/exec"
 )
 
-// Keep runs a program, and kills it once stdin ends. What the program has started lives on:
-// only Linux hands a program's descendants to whoever asks for them.
+const killsLess = "on this system a kill takes the program alone: what it has started lives on, and only Linux hands that to whoever asks; use --kill-command"
+
+// Keep runs a program, and kills it once stdin ends.
 func Keep(argv []string) int {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -1,5 +1,3 @@
-// Package trial runs programs in the scenarios of package tradingtest/trial: each with a
-// simulation, a port, keys and a folder of its own.
 package trial
 
 import (
@@ -17,16 +15,26 @@ import (
 // killTimeout is how long everything that a bot has started may take to die.
 const killTimeout = 20 * time.Second
 
+// keep are the arguments with which this command is no command, but runs a bot for a trial.
+var keep = []string{"trial", "keep", "--"}
+
+// Kept calls [Keep] where a process was started to run a bot, and does not return then.
+func Kept(args []string) {
+	if len(args) > len(keep)+1 && slices.Equal(args[1:len(keep)+1], keep) {
+		os.Exit(Keep(args[len(keep)+1:]))
+	}
+}
+
 // process is a program, below one that kills all of it.
 type process struct {
-	keeper  []string        // the command that calls [Keep], before the program's own
-	argv    func() []string // of the next life
-	env     []string
-	output  *os.File
-	kill    string // a command of the shell that kills what is not below us, such as a container
-	stdin   io.Closer
-	ended   chan struct{}
-	outcome error
+	self   string          // this command
+	argv   func() []string // of the next life
+	env    []string
+	output string // the file of what it prints
+	kill   string // a command of the shell that kills what is not below us, such as a container
+	stdin  io.Closer
+	ended  chan struct{}
+	err    error // how it ended
 }
 
 // Start starts it, where it does not run: a bot may outlive its sidecar.
@@ -36,21 +44,24 @@ func (p *process) Start() error {
 	default:
 		return nil
 	}
-	argv := slices.Concat(p.keeper, p.argv())
-	cmd := exec.CommandContext(context.Background(), argv[0], argv[1:]...) // it ends with its stdin
-	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, p.output, p.output
-	stdin, err := cmd.StdinPipe()
+	output, err := os.OpenFile(p.output, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
+		return err
+	}
+	defer func() { _ = output.Close() }()                                                      // the program has its own
+	cmd := exec.CommandContext(context.Background(), p.self, slices.Concat(keep, p.argv())...) // it ends with its stdin
+	cmd.Env, cmd.Stdout, cmd.Stderr = p.env, output, output
+	if p.stdin, err = cmd.StdinPipe(); err != nil {
 		return err
 	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	ended := make(chan struct{})
-	p.stdin, p.ended = stdin, ended
+	p.ended = ended
 	go func() {
 		defer close(ended)
-		p.outcome = cmd.Wait()
+		p.err = cmd.Wait()
 	}()
 	return nil
 }
@@ -89,15 +100,11 @@ func (p *process) Ended() <-chan struct{} {
 
 // How says how it ended, with the last line that it printed.
 func (p *process) How() string {
+	text, _ := os.ReadFile(p.output) // nothing where it cannot be read
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	how := "exit status 0"
-	if p.outcome != nil {
-		how = p.outcome.Error()
+	if p.err != nil {
+		how = p.err.Error()
 	}
-	if text, err := os.ReadFile(p.output.Name()); err == nil {
-		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-		if last := lines[len(lines)-1]; last != "" {
-			how += fmt.Sprintf(", %.160q", last)
-		}
-	}
-	return how
+	return fmt.Sprintf("%s, %.160q", how, lines[len(lines)-1])
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/tradingapi/trading-go/tradingsim"
 	judge "github.com/tradingapi/trading-go/tradingtest/trial"
 )
@@ -24,231 +26,153 @@ const (
 	shortest = 50 * time.Millisecond
 )
 
-// Runner plays scenarios with a program.
-type Runner struct {
-	Argv     []string // the program with its arguments; "{dir}" is its folder
-	Environ  []string // of all its lives
-	Command  []string // this command, whose main calls [Kept]
-	Manifest judge.Manifest
-	Seeds    []uint64
-	Only     []string      // scenarios; all unless set
-	Quiet    *judge.Counts // of an earlier quiet run; nil makes one
-	Parallel int
-	Speed    float64
-	Sidecar  bool
-	Kill     string // a command that kills what the program has started elsewhere
-	Dir      string // for folders, which stay; a temporary one unless set
-	Say      func(format string, args ...any)
-	Replay   func(o judge.Outcome, quiet judge.Counts) string
-}
-
-// keep are the arguments with which this command is no command, but runs a bot for a trial.
-var keep = []string{"trial", "keep", "--"}
-
-// Kept calls [Keep] where a process was started to run a bot, and does not return then.
-func Kept(args []string) {
-	if len(args) > len(keep)+1 && slices.Equal(args[1:len(keep)+1], keep) {
-		os.Exit(Keep(args[len(keep)+1:]))
+// prepare finds the program and this command, bounds the speed, and makes the folder for the runs;
+// remove removes a temporary one.
+func (r *runner) prepare(argv []string) (remove func(), err error) {
+	remove = func() {}
+	if len(argv) == 0 {
+		return remove, errors.New("missing: COMMAND, after --")
 	}
-}
-
-func (r *Runner) keeper() []string { return slices.Concat(r.Command, keep) }
-
-// prepare makes the folder for the runs, and returns what removes a temporary one.
-func (r *Runner) prepare() (remove func(), err error) {
-	if r.Dir != "" {
-		return func() {}, errors.Join(r.fast(), os.MkdirAll(r.Dir, 0o700))
-	}
-	r.Dir, err = os.MkdirTemp("", "trading-trial-")
-	return func() { _ = os.RemoveAll(r.Dir) }, errors.Join(err, r.fast())
-}
-
-// Run plays all scenarios, and returns their outcomes in order. An error is of the harness.
-func (r *Runner) Run(ctx context.Context) ([]judge.Outcome, error) {
-	remove, err := r.prepare()
-	defer remove()
+	path, err := exec.LookPath(argv[0])
 	if err != nil {
-		return nil, err
+		return remove, err
 	}
-	var outcomes []judge.Outcome
-	if r.Quiet == nil {
-		o, _, err := r.one(ctx, judge.Scene{Scenario: judge.Quiet, Seed: r.Seeds[0]})
+	if killsLess != "" {
+		r.app.Sayf("%s", killsLess)
+	}
+	r.argv = argv
+	if r.self, err = os.Executable(); err != nil {
+		return remove, err
+	}
+	if r.speed = max(1, r.speed); r.speed > 1 {
+		if _, err := exec.LookPath("faketime"); err != nil {
+			return remove, fmt.Errorf("--speed needs the program faketime: %w", err)
+		}
+		if _, err := buildinfo.ReadFile(path); err == nil {
+			return remove, fmt.Errorf("%s is a program in Go, whose clock nobody can make fast: leave --speed out, or test its bot by trial.Run", argv[0])
+		}
+		if most := max(1, min(maxSpeed, float64(r.manifest.Timeout)/float64(shortest))); r.speed > most {
+			r.app.Sayf("--speed is %g for time-outs of %s", most, time.Duration(r.manifest.Timeout))
+			r.speed = most
+		}
+	}
+	if r.dir != "" {
+		return remove, os.MkdirAll(r.dir, 0o700)
+	}
+	r.dir, err = os.MkdirTemp("", "trading-trial-")
+	return func() { _ = os.RemoveAll(r.dir) }, err
+}
+
+// all plays all scenarios, and returns their outcomes in order. An error is of the harness.
+func (r *runner) all(ctx context.Context) (outcomes []judge.Outcome, err error) {
+	if r.counts == "" {
+		o, _, err := r.one(ctx, judge.Scene{Scenario: judge.Quiet, Seed: r.seeds()[0]})
 		if err != nil {
 			return nil, fmt.Errorf("the quiet run: %w", err)
 		}
-		r.Quiet = &o.Counts
-		outcomes = append(outcomes, o)
-		r.Say("quiet: %d requests, %d of them entries", o.Counts.Requests, o.Counts.Entries)
+		r.quiet, outcomes = o.Counts, append(outcomes, o)
+		r.app.Sayf("quiet: %d requests, %d of them entries", o.Counts.Requests, o.Counts.Entries)
 		if o.Counts.Entries == 0 {
 			return outcomes, nil // there is nothing to judge
 		}
 	}
 	var scenes []judge.Scene
-	for _, seed := range r.Seeds {
-		for _, scenario := range r.Only {
+	for _, seed := range r.seeds() {
+		for _, scenario := range r.only {
 			if scenario != judge.Quiet {
 				scenes = append(scenes, judge.Scene{Scenario: scenario, Seed: seed})
 			}
 		}
 	}
 	played := make([]judge.Outcome, len(scenes))
-	slots, atOnce := make(chan struct{}, r.Parallel), 1
-	if len(scenes) == 1 {
-		atOnce = 3
-	}
-	var all sync.WaitGroup
+	var all errgroup.Group
+	all.SetLimit(r.parallel)
 	for i, s := range scenes {
-		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
-			played[i] = r.thrice(ctx, s, atOnce)
+		all.Go(func() error {
+			played[i] = r.thrice(ctx, s, len(scenes) == 1)
+			return nil
 		})
 	}
-	all.Wait()
+	_ = all.Wait() // an error is in its outcome
 	return append(outcomes, played...), ctx.Err()
 }
 
-// fast bounds the speed, and judges whether the program can be made fast.
-func (r *Runner) fast() error {
-	r.Speed = max(1, r.Speed)
-	if r.Speed == 1 {
-		return nil
-	}
-	if _, err := exec.LookPath("faketime"); err != nil {
-		return fmt.Errorf("--speed needs the program faketime: %w", err)
-	}
-	if path, err := exec.LookPath(r.Argv[0]); err == nil {
-		if _, err := buildinfo.ReadFile(path); err == nil {
-			return fmt.Errorf("%s is a program in Go, whose clock nobody can make fast: leave --speed out, or test its bot by trial.Run", r.Argv[0])
-		}
-	}
-	if most := min(maxSpeed, float64(r.Manifest.Timeout)/float64(shortest)); r.Speed > most {
-		r.Say("--speed is %g for time-outs of %s", most, time.Duration(r.Manifest.Timeout))
-		r.Speed = most
-	}
-	return nil
-}
-
-// thrice plays a scene, and one that fails twice more: where not all three fail, it is a warning.
-// Three at once take no longer than one, for whoever waits.
-func (r *Runner) thrice(ctx context.Context, s judge.Scene, atOnce int) judge.Outcome {
-	plays, errs := make([]judge.Outcome, 3), make([]error, 3)
-	shown, fails := 0, 0
-	for from, to := 0, atOnce; from < to && (from == 0 || fails > 0); from, to = to, len(plays) {
-		var all sync.WaitGroup
-		for i := from; i < to; i++ {
-			all.Go(func() { plays[i], _, errs[i] = r.one(ctx, s) })
-		}
-		all.Wait()
-		fails = 0
-		for i, o := range plays {
-			if o.Worst() == judge.Fail {
-				shown, fails = i, fails+1
+// thrice plays a scene, and one that fails twice more; or three at once, which takes no longer for
+// whoever waits.
+func (r *runner) thrice(ctx context.Context, s judge.Scene, atOnce bool) judge.Outcome {
+	var runs [3]judge.Outcome
+	var all sync.WaitGroup
+	for i := range runs {
+		all.Go(func() {
+			o, _, err := r.one(ctx, s)
+			if err != nil {
+				o = judge.Outcome{Scenario: s.Scenario, Seed: s.Seed, NoResult: err.Error()}
 			}
+			runs[i] = o
+		})
+		if i > 0 || atOnce {
+			continue
+		}
+		if all.Wait(); runs[0].Worst() != judge.Fail {
+			break
 		}
 	}
-	o := plays[shown]
-	if err := errors.Join(errs...); err != nil {
-		o.Scenario, o.Seed, o.Harness = s.Scenario, s.Seed, err.Error()
-	} else if fails > 0 && fails < len(plays) {
-		o.Split = fmt.Sprintf("%d of %d", fails, len(plays))
-		for i := range o.Findings.Findings {
-			if f := &o.Findings.Findings[i]; f.Verdict == judge.Fail {
-				f.Verdict = judge.Warn
-			}
-		}
-	}
-	o.Replay = r.Replay(o, *r.Quiet)
+	all.Wait()
+	o := judge.Thrice(runs[:])
+	o.Replay = r.replay(o)
 	if w := o.Worst(); w == judge.Fail || w == judge.Warn {
-		r.Say("%s, seed %d: %s", o.Scenario, o.Seed, w)
+		r.app.Sayf("%s, seed %d: %s", o.Scenario, o.Seed, w)
 	}
 	return o
 }
 
 // one plays a scene once, in a folder of its own: with the log of the simulation, what the programs
 // print, and what is left to the bot's next life.
-func (r *Runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, events []tradingsim.Event, err error) {
-	s.Manifest, s.Speed = r.Manifest, r.Speed
-	if r.Quiet != nil {
-		s.Quiet = *r.Quiet
-	}
-	dir, err := os.MkdirTemp(r.Dir, strings.ReplaceAll(s.Scenario, " ", "-")+fmt.Sprintf("-%d-", s.Seed))
+func (r *runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, events []tradingsim.Event, err error) {
+	s.Manifest, s.Speed, s.Quiet = r.manifest, r.speed, r.quiet
+	dir, err := os.MkdirTemp(r.dir, strings.ReplaceAll(s.Scenario, " ", "-")+fmt.Sprintf("-%d-", s.Seed))
 	if err != nil {
 		return o, nil, err
 	}
-	var files [3]*os.File
-	err = os.Mkdir(filepath.Join(dir, "bot"), 0o700)
-	for i, name := range []string{"sim.log", "bot.out", "sidecar.out"} {
-		file, failed := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-		files[i], err = file, errors.Join(err, failed)
+	log, err := os.Create(filepath.Join(dir, "sim.log"))
+	if err != nil {
+		return o, nil, err
 	}
+	var programs []*process
 	defer func() {
-		for _, file := range files {
-			err = errors.Join(err, file.Close())
+		for _, p := range programs { // of a pair the scenario's end may kill one
+			err = errors.Join(err, p.Kill())
 		}
+		err = errors.Join(err, log.Close())
 	}()
-	if err != nil {
-		return o, nil, err
-	}
-	var mu sync.Mutex // exchanges that the kill has broken may end later
-	var seen []tradingsim.Event
-	sim := judge.NewSim(s, func(e tradingsim.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		seen = append(seen, e)
-	}, tradingsim.WithLog(files[0]))
-	defer func() { err = errors.Join(err, sim.Close()) }()
-	if err := sim.Listen("127.0.0.1:0"); err != nil {
-		return o, nil, err
-	}
-	bot := &process{keeper: r.keeper(), output: files[1], kill: r.Kill, argv: func() []string { return r.argv(sim, dir) }}
-	bot.env = slices.Concat(r.Environ, []string{
-		"TRADING_BASE_URL=" + sim.URL(), "TRADING_LIVE_KEY=" + sim.LiveKey(), "TRADING_SANDBOX_KEY=" + sim.SandboxKey(),
-		"TRADING_ACCOUNT=" + judge.Account, "TRADING_TRIAL_DIR=" + filepath.Join(dir, "bot"), "no_proxy=*",
-	})
-	var program judge.Program = bot
-	if r.Sidecar {
-		both, failed := r.behindSidecar(ctx, sim, bot, dir, files[2], s.Seed)
-		if failed != nil {
-			return o, nil, failed
+	return judge.Play(ctx, s, func(sim *tradingsim.Sim) (judge.Program, error) {
+		home := filepath.Join(dir, "bot")
+		if err := errors.Join(os.Mkdir(home, 0o700), sim.Listen("127.0.0.1:0")); err != nil {
+			return nil, err
 		}
-		defer func() { err = errors.Join(err, both.process.Kill(), both.sidecar.Kill()) }() // its end may kill one alone
-		program = both
-	}
-	counts, err := judge.Play(ctx, s, sim, program)
-	if err != nil {
-		return o, nil, err
-	}
-	mu.Lock()
-	events = slices.Clone(seen)
-	mu.Unlock()
-	findings, err := judge.Judge(s.Manifest, events)
-	return judge.Outcome{Scenario: s.Scenario, Seed: s.Seed, Counts: counts, Findings: findings}, events, err
-}
-
-// argv is the command of the next life. Under faketime its clock begins at the service's present.
-func (r *Runner) argv(sim *tradingsim.Sim, dir string) []string {
-	argv := make([]string, len(r.Argv))
-	for i, arg := range r.Argv {
-		argv[i] = strings.ReplaceAll(arg, "{dir}", filepath.Join(dir, "bot"))
-	}
-	if r.Speed == 1 {
-		return argv
-	}
-	return append([]string{"faketime", "-f", fmt.Sprintf("%+.3fs x%g", time.Until(sim.Now()).Seconds(), r.Speed)}, argv...)
-}
-
-// Propose makes a manifest of what a program does in a quiet run, and asks what only its owner
-// knows.
-func (r *Runner) Propose(ctx context.Context) (m judge.Manifest, questions []string, err error) {
-	remove, err := r.prepare()
-	defer remove()
-	if err != nil {
-		return m, nil, err
-	}
-	_, events, err := r.one(ctx, judge.Scene{Scenario: judge.Quiet, Seed: 1})
-	if err != nil {
-		return m, nil, err
-	}
-	return judge.Propose(r.Manifest, events)
+		bot := &process{self: r.self, output: filepath.Join(dir, "bot.out"), kill: r.kill}
+		bot.argv = func() []string {
+			argv := slices.Clone(r.argv)
+			for i, arg := range argv {
+				argv[i] = strings.ReplaceAll(arg, "{dir}", home)
+			}
+			if r.speed == 1 {
+				return argv
+			} // its clock begins at the service's present
+			return append([]string{"faketime", "-f", fmt.Sprintf("%+.3fs x%g", time.Until(sim.Now()).Seconds(), r.speed)}, argv...)
+		}
+		bot.env = slices.Concat(r.app.Environ, []string{
+			"TRADING_BASE_URL=" + sim.URL(), "TRADING_LIVE_KEY=" + sim.LiveKey(), "TRADING_SANDBOX_KEY=" + sim.SandboxKey(),
+			"TRADING_ACCOUNT=" + judge.Account, "TRADING_TRIAL_DIR=" + home, "no_proxy=*",
+		})
+		programs = append(programs, bot)
+		if !r.sidecar {
+			return bot, nil
+		}
+		both, err := behindSidecar(sim, bot, dir, s.Seed)
+		if err == nil {
+			programs = append(programs, both.sidecar)
+		}
+		return both, err
+	}, tradingsim.WithLog(log))
 }
