@@ -262,7 +262,7 @@ func newJudge(app *cli.App) *cobra.Command {
 			return nil, err
 		}
 		events, err := judge.ReadLog(file)
-		if err = errors.Join(err, file.Close()); err != nil {
+		if err := errors.Join(err, file.Close()); err != nil {
 			return nil, err
 		}
 		o, err := judge.Judge(r.manifest, events)
