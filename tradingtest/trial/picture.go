@@ -40,7 +40,7 @@ func picture(points []point, byID map[int64]*request, shown []int64, failed time
 		}
 		switch {
 		case p.r != nil && (slices.Contains(shown, p.r.ID) || p.r.entry || isLevels(p.r.Operation)):
-			bot = p.lane()
+			bot = p.exchange()
 			if p.r.Fault != "" && bot != "" && (p.kind == tradingsim.EventAnswer || p.r.AnsweredAt.IsZero()) { // once
 				service = "fault: " + p.r.Fault
 			}
@@ -61,8 +61,8 @@ func picture(points []point, byID map[int64]*request, shown []int64, failed time
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// lane is what the bot sent, or heard.
-func (p point) lane() string {
+// exchange is what the bot sent, or heard.
+func (p point) exchange() string {
 	switch r := p.r; {
 	case p.kind == tradingsim.EventRequest && r.AnsweredAt.IsZero():
 		return r.text() + "  --x"
