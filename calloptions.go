@@ -25,7 +25,8 @@ func WithRetry(r Retry) SharedOption {
 }
 
 // WithAttemptTimeout bounds the waiting for one attempt, from connecting to the last byte of the
-// answer; 5 seconds unless set. A write's answer that comes later counts all the same. The context
+// answer; 5 seconds unless set. A write's answer that comes later counts all the same: the client listens
+// for it for two minutes, to two attempts of a write and to 64 attempts of calls that are over. The context
 // bounds the whole call.
 func WithAttemptTimeout(d time.Duration) SharedOption {
 	return shared(refusedIf(d <= 0, "WithAttemptTimeout", "it is %s: it must be greater than 0", d), func(c *callOptions) { c.attemptTimeout = d })

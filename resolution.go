@@ -72,7 +72,8 @@ type Resolution struct {
 	// Contradicted means that the service's answers to the sends of the write cannot all be true of one
 	// execution: it succeeded after its outcome was NotApplied, or beside a send that failed and may have run.
 	// The outcome stays, and the market is closed to entries until somebody who has read the account
-	// acknowledges the write ([Client.Acknowledge]).
+	// acknowledges the write ([Client.Acknowledge]). A restart forgets it: the journal takes nothing of a write
+	// after its end.
 	Contradicted bool
 	// Answer is the service's answer, where it repeated it.
 	Answer Body

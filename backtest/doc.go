@@ -1,5 +1,5 @@
 // Package backtest runs a bot against recorded or synthetic prices, on virtual time, and
-// says what it came to.
+// reports the result.
 //
 // A bot is a function of a context and a client, the same that trades live:
 //

@@ -40,7 +40,6 @@ func ExampleRunner_Sweep() {
 		return
 	}
 	backtest.Main(func(r *backtest.Runner) int {
-		// README
 		var variants []backtest.Variant
 		for _, size := range []string{"0.01", "0.1", "1"} {
 			variants = append(variants, backtest.Variant{Name: size, Bot: buys(size)})

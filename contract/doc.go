@@ -1,6 +1,6 @@
 // Package contract compares the description that a service serves with the one
-// that this version of the client was built from, and says what changed and
-// what of it can break a bot.
+// that this version of the client was built from, and reports what changed, and
+// which changes can break a bot.
 //
 //	served, err := client.OpenAPI(ctx)
 //	changes, err := contract.Compare(served)

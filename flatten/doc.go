@@ -1,4 +1,4 @@
-// Package flatten gets an account out of the market, and claims it only with
+// Package flatten closes everything on an account, and reports it flat only with
 // proof.
 //
 // [Account] cancels the Pro runs, then the resting limits, then closes the

@@ -1,5 +1,5 @@
-// Package observe judges what a service does where its document is silent: by evidence that is
-// there already (audits, flight recordings, recorded exchanges, the log of trading sim), and by
+// Package observe finds out what a service does where its document is silent: from evidence that is
+// there already (audits, flight recordings, recorded exchanges, the log of trading sim), and from
 // what [Ask] asks.
 //
 //	evidence, err := observe.Read("bot.audit.jsonl", "flight.jsonl")

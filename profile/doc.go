@@ -1,5 +1,5 @@
-// Package profile is what was seen of a service where its document leaves room: the answers to
-// experiments, what was measured, and the exchanges that prove both, as one JSON file.
+// Package profile reads and writes what was seen of a service where its document leaves room: the
+// answers to experiments, what was measured, and the exchanges that prove both, in one JSON file.
 //
 //	p, err := profile.Load("service.profile.json")
 //	…

@@ -1,5 +1,5 @@
-// Package odds says how likely an account passes and how likely it is lost, from what its bot has
-// done, by the account's own floors, and how wide that is.
+// Package odds estimates how likely an account passes and how likely it is lost: from what its bot
+// has done, by the account's own floors, with an interval.
 //
 //	history, err := odds.FromResult(result) // of a backtest; or FromTrades
 //	forecast, err := odds.Of(history, odds.Options{

@@ -39,7 +39,7 @@ func TestSidecarUnit(t *testing.T) {
 	text, err := os.ReadFile("../../sidecar/deploy/trading-sidecar.service")
 	require.NoError(t, err)
 	unit := filepath.Join(t.TempDir(), "trading-sidecar.service")
-	require.NoError(t, os.WriteFile(unit, []byte(strings.Replace(string(text), "/usr/local/bin/trading", os.Args[0], 1)), 0o600))
+	require.NoError(t, os.WriteFile(unit, []byte(strings.ReplaceAll(string(text), "/usr/local/bin/trading", os.Args[0])), 0o600))
 	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", unit).CombinedOutput()
 	assert.NoError(t, err)
 	assert.Empty(t, string(out))

@@ -1,5 +1,5 @@
-// Livebot trades a real account: it finds out what became of the orders that an
-// earlier run left, refuses to trade while that is not safe, decides once a minute and
+// Livebot trades a real account. It finds out what became of the orders that an
+// earlier run left, and refuses to trade while that is not safe. It decides once a minute,
 // never twice the same, and gets out of the market when its context ends.
 //
 //	go run ./examples/livebot

@@ -37,7 +37,7 @@ var proofs = [...]struct {
 	DidNotRun:   {ledger.Refusal, "it did not run"},
 	IfConfirmed: {ledger.Refusal, "it did not run, if a second question gets the same answer; else resolved"},
 	MayRun:      {ledger.Refusal, "it may run, or have run; resolved"},
-	Unclear:     {ledger.Unclear, "it may have run; not sent again, resolved"},
+	Unclear:     {ledger.Unclear, "it may have run; resolved"},
 }
 
 // String returns the proof in the words of the documentation.

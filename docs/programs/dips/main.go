@@ -1,4 +1,4 @@
-// Dips runs a bot through a week of a random walk, and prints what the account came to.
+// Dips runs a bot through a week of a random walk, and prints the result.
 package main
 
 import (

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,14 +66,15 @@ func ReadHTTP() (p HTTPPages, err error) {
 				return p, fmt.Errorf("docs/errors.md: %w", err)
 			}
 		}
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
-		const code, status, columns = 0, 1, 4
-		if len(cells) == columns && strings.HasPrefix(strings.TrimSpace(cells[code]), "`") {
-			p.Codes[codeAndStatus(strings.Trim(cells[code], " `"), cells[status])] = do
+		if row := codeRow.FindStringSubmatch(line); row != nil {
+			p.Codes[codeAndStatus(row[1], row[2])] = do
 		}
 	}
 	return p, nil
 }
+
+// codeRow is the line of a code and its status.
+var codeRow = regexp.MustCompile("^- `(\\w+)` (\\dxx|\\d+): ")
 
 func codeAndStatus(code, status string) string { return code + " " + status }
 

@@ -64,7 +64,6 @@ func Read() (p Pages, err error) {
 	p.Behind = 5 * time.Second
 	for page, says := range map[string]string{
 		"docs/errors.md": "Five seconds after that read the positions", "README.md": "a read of the positions that began five seconds later",
-		"docs/faq.md": "then decide anew, from a read that begins five seconds later",
 	} {
 		text, err := os.ReadFile(filepath.Join(Root(), page))
 		if err != nil {
