@@ -79,8 +79,8 @@ const (
 // background finds out what earlier runs left, and forgets what is too old.
 func (s *Server) background() {
 	s.work.Go(func() {
-		if left, err := s.client.Recover(s.closing); err != nil && s.closing.Err() == nil {
-			s.alert(fmt.Sprintf("%d writes of earlier runs are resolved, others are not: %v", len(left), err))
+		if _, err := s.client.Recover(s.closing); err != nil && s.closing.Err() == nil {
+			s.alert(fmt.Sprintf("writes of earlier runs are not resolved: %v", err))
 		}
 	})
 	if s.guard != nil {

@@ -3,6 +3,8 @@ package sidecar
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,5 +136,38 @@ func TestAFullDisk(t *testing.T) {
 		assert.Equal(t, []any{503, "idempotency_unavailable", "not-applied"}, []any{a.status, a.code, a.outcome}, a.body)
 		assert.Equal(t, 200, r.do(r.live, "POST /positions/close", closeBTC).status)
 		assert.Len(t, r.sim.Ledger(), 2)
+	})
+}
+
+// Nobody is let in by keys that cannot be read, and a person hears of it.
+func TestKeysThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := new(alerts)
+		r := newRig(t, nil, func(c *Config) { c.Alert = said.say })
+		require.NoError(t, os.WriteFile(filepath.Join(r.config.Dir, "keys"), []byte("\x00"), 0o600))
+		a := r.do(r.live, "POST /orders", buy)
+		assert.Equal(t, []any{503, "unavailable", "not-applied"}, []any{a.status, a.code, a.outcome}, a.body)
+		assert.NotEmpty(t, a.header.Get("Retry-After"))
+		assert.NotEmpty(t, said.with("the local keys cannot be read"))
+		assert.Empty(t, r.sim.Ledger())
+	})
+}
+
+// What nobody can find out of an earlier run is said to a person.
+func TestWhatIsLeftOfAnEarlierRunIsAlerted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said := new(alerts)
+		r := newRig(t, nil, func(c *Config) { c.Alert = said.say })
+		r.sim.Fault("POST /sandbox/orders", tradingsim.Hang(20*time.Second))
+		over := make(chan answer, 1)
+		go func() { over <- r.do(r.paper, "POST /sandbox/orders", buyPaper) }()
+		time.Sleep(time.Second)
+		r.restart()
+		r.server.background()
+		<-over
+		time.Sleep(time.Hour)
+		left := said.with("writes of earlier runs are not resolved")
+		require.Len(t, left, 1, "%q", said.with(""))
+		assert.Contains(t, left[0], "POST /sandbox/orders BTC")
 	})
 }
