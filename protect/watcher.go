@@ -443,7 +443,7 @@ func (w *watcher) foundAgain() {
 	w.record.Again++
 	again := w.record.Again
 	w.mu.Unlock()
-	reason := fmt.Sprintf("exposure was found while the account was held, for the %s time", ordinal(again))
+	reason := fmt.Sprintf("exposure was found while the account was held (number %d)", again)
 	switch {
 	case again < mostAgain:
 		w.alert(reason + ": stop the bot that trades it")
@@ -451,19 +451,6 @@ func (w *watcher) foundAgain() {
 		w.alert(reason + ": stop the bot that trades it, or revoke its API key; from now on entries are given up, and the account is flattened only when it is urgent")
 	}
 	w.become(Flattening, reason)
-}
-
-func ordinal(n int) string {
-	switch {
-	case n%10 == 1 && n%100 != 11:
-		return fmt.Sprint(n, "st")
-	case n%10 == 2 && n%100 != 12:
-		return fmt.Sprint(n, "nd")
-	case n%10 == 3 && n%100 != 13:
-		return fmt.Sprint(n, "rd")
-	default:
-		return fmt.Sprint(n, "th")
-	}
 }
 
 // overdue flattens an account that has been blind too long, if that is wanted.

@@ -128,10 +128,8 @@ func (b *Breaker) Note(w trading.Write, err error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now()
-	b.expire(now)
 	f := refusedFor{all[about(refusal.Code)], refusal.Code}
-	b.refused[f] = append(b.refused[f], now)
+	b.refused[f] = append(b.refused[f], time.Now())
 	if extra := len(b.refused[f]) - b.n; extra > 0 {
 		b.refused[f] = b.refused[f][extra:]
 	}

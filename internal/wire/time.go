@@ -114,7 +114,7 @@ func parseISO(text []byte) time.Time {
 func Duration(n decimal.Decimal, unit time.Duration) time.Duration {
 	const bound = 24 * time.Hour
 	if n.Exponent() < 0 {
-		n = n.Mul(decimal.NewFromInt(int64(unit))).Truncate(0)
+		n = n.Mul(decimal.NewFromInt(int64(unit)))
 		unit = 1
 	}
 	// A day has 14 digits of nanoseconds; more digits than that are out of bounds
