@@ -132,6 +132,14 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestAJournalOfItsHeader: a process that ends before its first record leaves the header, and no more.
+func TestAJournalOfItsHeader(t *testing.T) {
+	r := record(t, 0, false)
+	got, damage := tryOpen(t, r.image[:framesAt])
+	require.Nil(t, damage)
+	require.Equal(t, r.want[0], got)
+}
+
 // TestLine shows where the line lies for a file that has lost its power: the last
 // synced batch, and no other.
 func TestLine(t *testing.T) {

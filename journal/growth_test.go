@@ -152,3 +152,15 @@ func TestQuietAfterRewrite(t *testing.T) {
 		require.NoError(t, l.Close())
 	}
 }
+
+// TestRecent: of the intents that were dropped the last ones are remembered, as many as are kept, and each once.
+func TestRecent(t *testing.T) {
+	var r recent
+	const count = 2*recentMost + 10
+	for i := range count {
+		r.add(fmt.Sprint(i))
+	}
+	for i := range count {
+		require.Equal(t, i >= count-recentMost, r.has(fmt.Sprint(i)), "%d of %d", i, count)
+	}
+}

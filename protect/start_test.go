@@ -85,6 +85,8 @@ func TestOptions(t *testing.T) {
 		err := o.check()
 		require.ErrorContains(t, err, what)
 	}
+	late := Options{Rollover: Rollover{Hour: 23, Minute: 59}}
+	require.NotContains(t, late.check().Error(), "Rollover")
 }
 
 // TestUnknownAccount: one that the key does not have ends Run, so that nobody believes it
@@ -99,6 +101,8 @@ func TestUnknownAccount(t *testing.T) {
 		_, err = p.State("other")
 		require.ErrorIs(t, err, ErrUnknownAccount)
 		require.NoError(t, p.Close())
+		require.NoError(t, p.Close(), "it is closed")
+		require.ErrorContains(t, p.Run(t.Context()), "not after Close")
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -90,6 +91,27 @@ func eachDamage(text []byte, try func([]byte)) {
 		changed[i] ^= 1
 		try(changed)
 	}
+}
+
+// TestStartsWhereItWas: what was held or halted is, and what was fine is not believed before somebody has looked.
+func TestStartsWhereItWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New()
+		defer sim.Close()
+		client, dir := connect(t, sim), t.TempDir()
+		for was, is := range map[State]State{OK: Starting, Warned: Starting, Flattening: Flattening, Held: Held, SoftHalt: SoftHalt} {
+			s, err := openStore(dir)
+			require.NoError(t, err)
+			require.NoError(t, s.save(&record{Account: acc, State: was}, true))
+			require.NoError(t, s.close())
+			p, err := New(Options{Client: client, Accounts: []trading.AccountID{acc}, Dir: dir})
+			require.NoError(t, err)
+			state, err := p.State(acc)
+			require.NoError(t, err)
+			require.Equal(t, is, state.State, "%s", was)
+			require.NoError(t, p.Close())
+		}
+	})
 }
 
 // TestCorruptMeansHalted: whatever byte of the state is lost or changed, no entry is

@@ -243,6 +243,10 @@ func TestTrap_T99_MinimumAndDust(t *testing.T) {
 	require.True(t, risk.Preview(sell("0.0099"), f).Has(risk.WarningDust))
 	require.False(t, risk.Preview(sell("0.0098"), f).Has(risk.WarningDust))
 	require.False(t, risk.Preview(sell("0.01"), f).Has(risk.WarningDust), "nothing is left")
+	stopped := sell("0.005")
+	require.False(t, risk.Preview(stopped, f).Has(risk.WarningLevels))
+	stopped.StopLoss = trading.At(dec("51000"))
+	require.True(t, risk.Preview(stopped, f).Has(risk.WarningLevels), "a stop of what only reduces")
 
 	// Caps that are not known are not judged, however large the order.
 	_, refused := risk.Preview(buy("1000"), f).Refused()

@@ -84,6 +84,7 @@ func TestProRefusals(t *testing.T) {
 	refuses(t, liveSim, "/orders/", []refusal{
 		{name: "no fields", path: "twap", body: `{}`, status: 400, code: "missing_fields"},
 		{name: "duration left out", path: "twap", body: with(liveBTC, `"x":1`), status: 400, code: "BAD_DURATION"},
+		{name: "duration in parts of a millisecond", path: "twap", body: with(liveBTC, `"durationMs":60000.5`), status: 400, code: "BAD_DURATION"},
 		{name: "duration too short", path: "chase-twap", body: with(liveBTC, `"durationMs":59999`), status: 400, code: "BAD_DURATION"},
 		{name: "duration too long", path: "twap", body: with(liveBTC, `"durationMs":86400001`), status: 400, code: "BAD_DURATION"},
 		{name: "duration under the other interpretation", path: "twap", body: with(liveBTC, `"durationMs":1.5`), status: 422, code: "BAD_DURATION", opts: other(45)},

@@ -63,6 +63,7 @@ func TestAStalledConnectionIsLeft(t *testing.T) {
 	require.Len(t, stalled.conns, 1)
 	for c := range stalled.conns { // as if the ping had gone out a minute ago
 		c.unanswered.mu.Lock()
+		assert.Positive(t, c.unanswered.heard, "an answer came over it")
 		c.unanswered.asks, c.unanswered.asked, c.unanswered.heard = true, -time.Minute, -time.Minute
 		c.unanswered.mu.Unlock()
 	}

@@ -141,6 +141,7 @@ func TestUnmarshal_Errors(t *testing.T) {
 		{`{"legs":[]}{}`, "", 11, TrailingData},
 		{"{\"legs\":[]}\x00", "", 11, TrailingData},
 		{`{"legs":[]`, "legs", 10, Truncated},
+		{`{"legs":[],"x":[1`, "x[0]", 17, Truncated},
 		{`{"legs":[],}`, "", 11, Syntax},
 		{`{"legs" []}`, "legs", 8, Syntax},
 		{`{,}`, "", 1, Syntax},

@@ -3,6 +3,7 @@ package doubt
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -112,6 +113,13 @@ func TestFound10_AnExitBesideAHungJournal(t *testing.T) {
 				began := time.Now()
 				require.NoError(r.T, rig.ExitCall(r, row.opts...))
 				assert.LessOrEqual(r.T, time.Since(began), row.most)
+				if row.opts == nil {
+					return
+				}
+				rig.CloseClient(r.T, r.Client)
+				require.NoError(r.T, rig.ExitCall(rig.Join(r.T, r.Sim), row.opts...))
+				assert.Len(r.T, slices.Compact(r.KeysOf(trading.OpClose)), 1, "what cannot be read has its key by the id alone")
+				assert.Equal(r.T, 1, r.Ran(trading.OpClose))
 			})
 		})
 	}

@@ -3,7 +3,9 @@ package doubt
 import (
 	"bytes"
 	"context"
+	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,6 +70,31 @@ func TestTheJournalOfAnotherAccountHolder(t *testing.T) {
 		require.ErrorIs(t, rig.EntryCall(ours), trading.ErrPendingWrite)
 		_, err = ours.Live.Account("acc_2").PlaceOrder(t.Context(), rig.Buy("0.05"))
 		require.NoError(t, err, "another account is not held back")
+	})
+}
+
+// While the program has no key for them, the questions about a write wait, and none goes out without one.
+func TestNothingIsAskedWithoutAKey(t *testing.T) {
+	var sealed atomic.Bool
+	var key string
+	rig.LiveTest(t, nil, []trading.Option{trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) {
+		if sealed.Load() {
+			return "", errors.New("the vault is sealed")
+		}
+		return key, nil
+	})}, func(r rig.Rig) {
+		key = r.Sim.LiveKey()
+		lost := r.Lost(tradingsim.DropResponse(), rig.Buy("0.05"))
+		sealed.Store(true)
+		before := len(r.Sim.Requests())
+		time.Sleep(time.Minute)
+		for _, request := range r.Sim.Requests()[before:] {
+			assert.Equal(r.T, string(trading.OpHealth), request.Operation)
+		}
+		sealed.Store(false)
+		resolution, err := r.Resolved(lost)
+		require.NoError(r.T, err)
+		assert.Equal(r.T, trading.Applied, resolution.Outcome)
 	})
 }
 
