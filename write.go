@@ -64,7 +64,7 @@ func (w *writing) awaitBaseline() error {
 	if !w.of.Ledger.Resolves {
 		return nil
 	}
-	return w.driver.AwaitBaseline(w.ctx, w.of)
+	return w.driver.AwaitBaseline(w.ctx, w.of, w.opts.allowPending)
 }
 
 // beforeSend has the journal take the write before its first byte, and each new key and send.

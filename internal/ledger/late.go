@@ -1,5 +1,7 @@
 package ledger
 
+import "github.com/tradingapi/trading-go/internal/servicetime"
+
 // A send that had no answer in time is listened to, and may be followed by others under its key.
 // What comes of it then says what that send did, and no more: another may have run.
 
@@ -37,7 +39,7 @@ func (l *Ledger) learn(send int, f Fact) {
 		// The key is free again, and a fence that was answered before that says nothing of it: a
 		// probe would run the write.
 		fence := &l.inquiry.fence
-		fence.reused, fence.reusedAt, fence.toldApart = 0, Instant{}, false
+		fence.reused, fence.reusedAt, fence.reusedBy, fence.toldApart = 0, Instant{}, servicetime.Time{}, false
 	}
 	s.failed = s.failed || a.failedAfterAll()
 	s.ended = s.ended || a.mayHaveRun()

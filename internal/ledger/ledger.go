@@ -24,7 +24,10 @@ type Ledger struct {
 	// process took the write over.
 	lastByte time.Duration
 	running  running
-	inquiry  *inquiry // nil as long as nothing has to be found out, which is so of most writes
+	// quietBy is a moment by which all of the earlier processes had ended, and with them what they
+	// sent; not known if no fact since says the service's time.
+	quietBy servicetime.Time
+	inquiry *inquiry // nil as long as nothing has to be found out, which is so of most writes
 }
 
 // New returns the ledger of a write that is about to be sent.
@@ -59,6 +62,7 @@ func (l *Ledger) Note(f Fact) {
 	}
 	if f.Kind != Restarted {
 		l.Date(f.At)
+		l.isQuiet(f.At)
 	}
 	switch f.Kind {
 	case SendBegun:
@@ -77,7 +81,7 @@ func (l *Ledger) Note(f Fact) {
 	case FenceBegun:
 		q := l.inquire()
 		q.fence.begun++
-		q.fence.at = f.At.Mono
+		q.fence.at, q.fence.open = f.At.Mono, true
 	case FenceEnded:
 		l.noteFence(f)
 	case ProbeBegun:
@@ -119,7 +123,26 @@ type running struct {
 // leaves notes that bytes may leave.
 func (l *Ledger) leaves(at Instant) {
 	l.lastByte = at.Mono
-	l.running = running{at.Mono, at.Service, true}
+	l.running, l.quietBy = running{at.Mono, at.Service, true}, servicetime.Time{}
+}
+
+// isQuiet notes a moment of a process that has sent nothing.
+func (l *Ledger) isQuiet(at Instant) {
+	if l.restored && !l.running.here && l.quietBy.IsZero() {
+		l.quietBy = at.Service
+	}
+}
+
+// passed is how long ago a moment was at least, which may be one of an earlier process; 0 if that is
+// not known.
+func passed(then servicetime.Time, now Instant) time.Duration {
+	d, _ := now.Service.Since(then)
+	return max(d-2*servicetime.Tolerance, 0)
+}
+
+// quietAt is from when on nothing of the write has been sent for long enough to ask for its answer.
+func (l *Ledger) quietAt(now Instant) time.Duration {
+	return min(l.lastByte+quietFor, now.Mono-passed(l.quietBy, now)+quietFor)
 }
 
 // noteRestart takes what is missing as the worst that it could have been. Resolving
@@ -134,25 +157,27 @@ func (l *Ledger) noteRestart(now Instant) {
 	}
 	l.endSending()
 	l.running.here = false
+	l.isQuiet(now)
 	q := l.inquire()
 	q.restart = now
 	q.denied = Answer{}
 	q.probe.ended = 0
-	q.fence = fenceState{begun: q.fence.begun, toldApart: q.fence.toldApart, otherBytes: q.fence.otherBytes}
+	reusedBy := q.fence.reusedBy
+	if q.fence.open { // what it was answered is lost
+		reusedBy = servicetime.Time{}
+	}
+	q.fence = fenceState{begun: q.fence.begun, toldApart: q.fence.toldApart, otherBytes: q.fence.otherBytes, reusedBy: reusedBy}
 	q.look = lookState{}
 	if q.held = q.held && !l.isForgotten(now); q.held {
 		l.holdOn(now)
 	}
 }
 
-// holdOn is hold over a restart. What was waited for by the service's clock counts.
+// holdOn is hold over a restart. What was waited for by the service's clock counts, once that is known.
 func (l *Ledger) holdOn(now Instant) {
 	q := l.inquire()
-	waited, known := now.Service.Since(q.heldBy)
 	l.hold(Instant{Mono: now.Mono, Service: q.heldBy})
-	if known && waited >= l.Without.ReadLag()+servicetime.Tolerance {
-		q.look.next = now.Mono
-	}
+	q.look.since = q.heldBy
 }
 
 // Outcome is what is known now.
@@ -231,11 +256,11 @@ func (l *Ledger) age(now Instant) (age time.Duration, ok bool) {
 	if !l.restored {
 		return since(l.Decided, now), agree(l.Decided, now)
 	}
-	passed, known := now.Service.Since(l.Decided.Service)
+	ago, known := now.Service.Since(l.Decided.Service)
 	if !known || !agree(l.known().restart, now) {
 		return 0, false
 	}
-	age = passed + max(passed, 0)/clockLoses + servicetime.Tolerance
+	age = ago + max(ago, 0)/clockLoses + servicetime.Tolerance
 	return age, age >= 0
 }
 
@@ -257,7 +282,7 @@ func (l *Ledger) goneAt(now Instant) time.Duration {
 	}
 	// Every byte left before the restart: within the TTL, or with the last probe.
 	q := l.known()
-	at := q.restart.Mono + Gone
+	at := min(q.restart.Mono, now.Mono-passed(l.quietBy, now)) + Gone
 	probed := q.probe.begun > 0
 	if _, ok := l.age(now); !ok || probed && l.running.service.IsZero() {
 		return at
@@ -266,8 +291,8 @@ func (l *Ledger) goneAt(now Instant) time.Duration {
 	if probed && l.running.service.After(last) {
 		last = l.running.service
 	}
-	passed, _ := now.Service.Since(last)
-	return min(at, now.Mono-passed+servicetime.Tolerance+Gone)
+	ago, _ := now.Service.Since(last)
+	return min(at, now.Mono-ago+servicetime.Tolerance+Gone)
 }
 
 // SendTTL is how long after the decision the first byte of a send may leave.

@@ -55,7 +55,7 @@ func (l *Ledger) Next(now Instant, limits Limits) Step {
 	case !l.Keyed:
 		return Step{Do: Look, At: max(l.goneAt(now), q.look.next, now.Mono)}
 	case q.held:
-		return Step{Do: Look, At: max(q.look.next, now.Mono)}
+		return Step{Do: Look, At: max(l.lookAt(now), now.Mono)}
 	default:
 		return l.nextFence(now, limits)
 	}
@@ -86,7 +86,7 @@ func (l *Ledger) nextFence(now Instant, limits Limits) Step {
 	if !l.mayProbe(now, limits) {
 		return l.nextLate(now, limits)
 	}
-	quiet := l.lastByte + quietFor
+	quiet := l.quietAt(now)
 	enough := s.reused == 2 || s.toldApart
 	if enough && now.Mono >= quiet && since(s.reusedAt, now) <= probeWithin {
 		return Step{Do: Probe, At: now.Mono}
@@ -103,6 +103,15 @@ func (l *Ledger) fenceAt(at time.Duration, now Instant, limits Limits) Step {
 	return Step{Do: Fence, At: at}
 }
 
+// lookAt is when the next look at a write that can run no more is due.
+func (l *Ledger) lookAt(now Instant) time.Duration {
+	look := l.known().look
+	if look.since.IsZero() {
+		return look.next
+	}
+	return min(look.next, now.Mono-passed(look.since, now)+l.Without.ReadLag())
+}
+
 func (l *Ledger) mayFence(now Instant) bool {
 	return !l.known().fence.useless && (l.FirstUseKnown || !l.isForgotten(now))
 }
@@ -117,8 +126,8 @@ func (l *Ledger) mayProbe(now Instant, limits Limits) bool {
 // 422. Its place in the rate limits is reserved before.
 func (l *Ledger) ProbeFollows(now Instant, limits Limits) bool {
 	s := l.known().fence
-	enough := s.toldApart || s.reused > 0 && now.Mono-s.reusedFrom >= Gap
-	return enough && now.Mono >= l.lastByte+quietFor && l.mayProbe(now, limits)
+	enough := s.toldApart || s.reused > 0 && now.Mono-s.reusedFrom >= Gap || passed(s.reusedBy, now) >= Gap
+	return enough && now.Mono >= l.quietAt(now) && l.mayProbe(now, limits)
 }
 
 // ProbeWithin is how soon a probe that is allowed now has to leave: while the last 422 is

@@ -45,10 +45,14 @@ type fenceState struct {
 	reused     int           // answers 422 in a row: 2 if two of them are Gap apart
 	reusedFrom time.Duration // the first of them
 	reusedAt   Instant       // the last of them
-	fails      int           // in a row, for the wait
-	next       time.Duration
-	ended      bool // this process has had an end of a fence
-	last       time.Duration
+	// reusedBy is when the first of them had come by the service's clock, in any process that has asked
+	// since the key was answered otherwise.
+	reusedBy servicetime.Time
+	open     bool // one was begun, and not answered
+	fails    int  // in a row, for the wait
+	next     time.Duration
+	ended    bool // this process has had an end of a fence
+	last     time.Duration
 }
 
 // probeState is where S3 stands.
@@ -62,19 +66,20 @@ type probeState struct {
 // lookState is where S5 and S6 stand.
 type lookState struct {
 	next    time.Duration
-	first   time.Duration // the first look that may show absence
-	any     bool          // there was one
-	pairs   int           // of equal looks
-	paired  time.Duration // the last of them
-	final   bool          // no more until asked
-	refusal bool          // a replayed refusal waits for a look that agrees
+	since   servicetime.Time // of the first look of a process, what it is a lag behind
+	first   time.Duration    // the first look that may show absence
+	any     bool             // there was one
+	pairs   int              // of equal looks
+	paired  time.Duration    // the last of them
+	final   bool             // no more until asked
+	refusal bool             // a replayed refusal waits for a look that agrees
 }
 
 // noteFence takes the end of a fence in.
 func (l *Ledger) noteFence(f Fact) {
 	q := l.inquire()
 	a, s := f.Answer, &q.fence
-	s.ended, s.last = true, f.At.Mono
+	s.ended, s.last, s.open = true, f.At.Mono, false
 	if f.Useless {
 		s.useless = true
 		return
@@ -84,10 +89,15 @@ func (l *Ledger) noteFence(f Fact) {
 		return
 	}
 	if a.Class == Refusal && a.Code == codeKeyReused {
+		asked := Instant{Service: f.At.Service.Add(s.at - f.At.Mono)}
+		if s.reused > 0 && s.at-s.reusedFrom >= Gap || passed(s.reusedBy, asked) >= Gap {
+			s.reused = 2
+		}
 		if s.reused == 0 {
 			s.reused, s.reusedFrom = 1, f.At.Mono
-		} else if s.at-s.reusedFrom >= Gap {
-			s.reused = 2
+		}
+		if s.reusedBy.IsZero() {
+			s.reusedBy = f.At.Service
 		}
 		s.reusedAt, s.fails = f.At, 0
 		return
@@ -102,7 +112,7 @@ func (l *Ledger) noteFence(f Fact) {
 // retry waits before the next fence, longer after each fail. The answers 422 are
 // counted anew.
 func (s *fenceState) retry(f Fact, fails int) {
-	s.reused = 0
+	s.reused, s.reusedBy = 0, servicetime.Time{}
 	s.next = f.At.Mono + min(max(fenceWait<<min(fails, 6), f.Answer.RetryAfter), maxFenceWait)
 }
 
@@ -132,7 +142,9 @@ func (l *Ledger) hold(at Instant) {
 }
 
 func (l *Ledger) beginProbe(at Instant) {
-	p := &l.inquire().probe
+	q := l.inquire()
+	q.fence.reusedBy = servicetime.Time{} // the answers 422 are counted anew behind it
+	p := &q.probe
 	p.begun++
 	p.open++
 	p.before = l.running
@@ -201,7 +213,7 @@ func (l *Ledger) noteStored(at Instant) {
 func (l *Ledger) noteLook(f Fact) {
 	q := l.inquire()
 	s, v, lag := &q.look, f.Finding, l.Without.ReadLag()
-	s.next = f.At.Mono + lag
+	s.next, s.since = f.At.Mono+lag, servicetime.Time{}
 	if s.refusal {
 		s.refusal = false
 		if v.Outcome != Applied {

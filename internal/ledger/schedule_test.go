@@ -353,11 +353,15 @@ func (w *walk) checkProbe(now time.Duration) {
 	}
 	answers, from, quiet, told := 0, time.Duration(0), time.Duration(0), false
 	fences, probes, before := 0, 0, false
+	earlier, lost, open := servicetime.Time{}, servicetime.Time{}, false // the first 422 of the process before, also behind such an answer; whether a fence has none
 	for _, f := range w.facts {
 		switch f.Kind {
 		case Restarted: // it may have lost the late answer, whose fences are over
 			told = told || before
-			fallthrough
+			if earlier = lost; answers > 0 && !open {
+				earlier = at(from).Service
+			}
+			quiet, answers = f.At.Mono, 0
 		case SendBegun, SendEnded:
 			quiet, answers = f.At.Mono, 0
 		case ProbeBegun:
@@ -367,16 +371,20 @@ func (w *walk) checkProbe(now time.Duration) {
 			quiet = f.At.Mono
 		case SendHeard:
 			if f.Answer == failed {
+				if answers > 0 && !open {
+					lost = at(from).Service
+				}
 				answers, told, before = 0, false, told
 			}
 		case FenceBegun:
-			fences++
+			fences, open = fences+1, true
 		case FenceEnded:
+			open = false
 			if f.Answer == inFlight && fences == 1 && probes == 0 && w.l.FirstUseKnown {
 				told = true
 			}
 			if f.Answer != reused {
-				answers = 0
+				answers, earlier = 0, servicetime.Time{}
 				continue
 			}
 			if answers == 0 {
@@ -395,7 +403,7 @@ func (w *walk) checkProbe(now time.Duration) {
 		w.fail("a probe that follows no 422")
 	case now-quiet < 5*time.Second:
 		w.fail("a probe that is not quiet")
-	case !told && (answers < 2 || last.At.Mono-from < Gap):
+	case !told && passed(earlier, last.At) < Gap && (answers < 2 || last.At.Mono-from < Gap):
 		w.fail("a probe after one 422")
 	}
 }

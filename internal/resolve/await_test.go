@@ -53,13 +53,13 @@ func TestTheFirstEntryWaitsForALook(t *testing.T) {
 					w.Intent.SendTTL = row.ttl
 				}
 				d.Own(w, "")
-				require.NoError(t, d.AwaitBaseline(ctx, w))
+				require.NoError(t, d.AwaitBaseline(ctx, w, false))
 				assert.Equal(t, row.want, time.Since(began))
 				require.NoError(t, d.Before(ctx, w, false))
 
 				began = time.Now()
-				require.NoError(t, d.AwaitBaseline(ctx, newWrite(d, "w_2", exit)), "an exit waits for nothing")
-				require.NoError(t, d.AwaitBaseline(ctx, newWrite(d, "w_3", order)), "it is not the first")
+				require.NoError(t, d.AwaitBaseline(ctx, newWrite(d, "w_2", exit), false), "an exit waits for nothing")
+				require.NoError(t, d.AwaitBaseline(ctx, newWrite(d, "w_3", order), false), "it is not the first")
 				assert.Zero(t, time.Since(began))
 			})
 		})
@@ -72,7 +72,7 @@ func TestWhoLeavesWhileItWaitsForALook(t *testing.T) {
 		d := client(t, &service{}, foreground, func(c *Config) { c.WithoutBaseline = false })
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		require.ErrorIs(t, d.AwaitBaseline(ctx, newWrite(d, "w_1", order)), context.Canceled)
+		require.ErrorIs(t, d.AwaitBaseline(ctx, newWrite(d, "w_1", order), false), context.Canceled)
 	})
 }
 
@@ -123,7 +123,7 @@ func TestTheFirstEntryAfterAQuietRun(t *testing.T) {
 
 				d := client(t, &service{}, on(k.restart()), foreground, waits, func(c *Config) { c.BaseURL = cmp.Or(row.to, c.BaseURL) })
 				began, w := time.Now(), newWrite(d, "w_2", order)
-				require.NoError(t, d.AwaitBaseline(t.Context(), w))
+				require.NoError(t, d.AwaitBaseline(t.Context(), w, false))
 				assert.Equal(t, row.want, time.Since(began))
 				hear(d, row.skew)
 				of := w.account()
@@ -225,7 +225,7 @@ func TestTheFirstEntryAfterARelease(t *testing.T) {
 				w := newWrite(d, "w_4", order)
 				w.Intent.Symbol = cmp.Or(row.symbol, w.Intent.Symbol)
 				w.Places = w.Traits.places(&w.Intent)
-				require.NoError(t, d.AwaitBaseline(t.Context(), w))
+				require.NoError(t, d.AwaitBaseline(t.Context(), w, row.left)) // else a guard holds it back
 				assert.Equal(t, row.want, time.Since(began))
 				if row.want > 0 {
 					return
@@ -276,7 +276,7 @@ func TestTheFirstEntryWaitsForWhatEarlierRunsLeft(t *testing.T) {
 					}
 				}
 				began := time.Now()
-				require.NoError(t, d.AwaitBaseline(t.Context(), newWrite(d, "w_2", order)))
+				require.NoError(t, d.AwaitBaseline(t.Context(), newWrite(d, "w_2", order), false))
 				assert.Equal(t, row.want, time.Since(began))
 				assert.Equal(t, row.asked, s.asked)
 			})

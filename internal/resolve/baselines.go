@@ -82,13 +82,18 @@ func (d *Driver) wantsDate() bool {
 // AwaitBaseline has the first entry on a declared account wait until a look that begins then
 // can be its baseline: what is lost before there is one stays unknown. Here it reads what rests
 // and runs at the most; the look itself is that of [Driver.Before]. Who has not that much time
-// goes without.
-func (d *Driver) AwaitBaseline(ctx context.Context, w *Write) error {
+// goes without. The journal is read first, so that what earlier runs left is found out about
+// meanwhile. An entry that a write in doubt holds back anyway waits for nothing; besideDoubt
+// means that none does.
+func (d *Driver) AwaitBaseline(ctx context.Context, w *Write, besideDoubt bool) error {
 	if w.registered || !w.Ledger.Keyed || !w.Intent.Entry || d.cfg.WithoutBaseline {
 		return nil
 	}
 	if d.askJournal(ctx, w.Intent.Account, notePatience) != nil || !d.Exclusive(w.Intent.Account) {
 		return nil
+	}
+	if d.Load(ctx) != nil || !besideDoubt && len(d.pending.doubtedBeside(w)) > 0 {
+		return nil // which a guard says
 	}
 	end := time.Now().Add(min(mostAwaited*w.Ledger.Without.ReadLag(), w.Intent.SendTTL))
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {

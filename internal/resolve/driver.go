@@ -48,6 +48,7 @@ type Driver struct {
 	full        map[spec.Operation]*noRoom // of operations
 	cuts        int                        // looks in a row that the limits cut short
 	noteWaits   time.Duration              // how long the journal is waited for next
+	dated       bool                       // it has asked for the service's time
 	fails       int                        // requests in a row to which nothing answered
 	downUntil   time.Time
 }
@@ -313,6 +314,10 @@ func (d *Driver) work(w *Write) nextTurn {
 	now := d.Clock.Now()
 	limits, whyHeld, askAgain := d.limits(w, now)
 	step := d.nextStep(w, now, limits)
+	if step.Do != ledger.Stop && step.At > now.Mono && d.learnTime(w) {
+		now = d.Clock.Now()
+		step = d.nextStep(w, now, limits)
+	}
 	idle := false
 	keyless := d.cfg.Host.Keyless(w.Intent.Environment)
 	switch {
@@ -349,6 +354,17 @@ func (d *Driver) work(w *Write) nextTurn {
 		}
 	}
 	return t
+}
+
+// learnTime asks for the service's time, once, where a write of an earlier run is about to wait: what that run
+// has waited for counts by no other clock.
+func (d *Driver) learnTime(w *Write) bool {
+	if d.dated || !w.Left || !d.Clock.Now().Service.IsZero() || d.cfg.Host.Keyless(w.Intent.Environment) != nil {
+		return false
+	}
+	d.dated = true
+	_, err := d.cfg.Host.Read(d.cfg.Life.closing, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: ListTrades})
+	return err == nil
 }
 
 // worked ends a write that a turn has resolved.

@@ -16,8 +16,8 @@ type nextTurn struct {
 }
 
 // schedule says whose turn it is. One goroutine works on writes, one at a time: those that are due, of them the
-// ones that cannot wait, of them those that somebody waits for, of them the oldest. It runs from the first write
-// that has a turn until there is none.
+// ones that hold a market closed, of them those that cannot wait, of them those that somebody waits for, of them
+// the oldest. It runs from the first write that has a turn until there is none.
 type schedule struct {
 	life       *Life
 	background bool // writes have turns although nobody waits for them
@@ -40,6 +40,7 @@ type job struct {
 	waiting int           // callers
 	asked   uint64        // the number of the last request about it
 	idle    bool          // it has no turn until somebody asks
+	settled bool          // nobody may ever find out about it, and its market is open again
 	stuck   bool          // nobody waits for it
 	changed chan struct{} // closed while it is idle or stuck, and when it is over
 	busy    bool          // the goroutine is at it
@@ -52,7 +53,7 @@ func (s *schedule) add(of *Write) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.jobs[of] == nil {
-		s.jobs[of] = &job{changed: make(chan struct{})}
+		s.jobs[of] = &job{changed: make(chan struct{}), settled: of.settled}
 	}
 	s.start()
 }
@@ -262,6 +263,8 @@ func (s *schedule) before(now time.Time, a *Write, aAt *job, b *Write, bAt *job)
 		return aDue
 	case !aDue:
 		return aAt.due.Before(bAt.due)
+	case aAt.settled != bAt.settled:
+		return bAt.settled
 	case isYoung(a) != isYoung(b):
 		return isYoung(a)
 	case (aAt.waiting > 0) != (bAt.waiting > 0):
