@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -72,6 +73,45 @@ func afterARead(dir string) func(context.Context, int) (waited, error) {
 			return err
 		})
 		return took, err
+	}
+}
+
+// restartedEach is the time until an order is taken on each of n accounts, in each of which one is in
+// doubt, by a process that is restarted again and again.
+func restartedEach(dir string, lives time.Duration) func(context.Context, int) (waited, error) {
+	return func(ctx context.Context, n int) (waited, error) {
+		dir, err := os.MkdirTemp(dir, "bench-")
+		if err != nil {
+			return waited{}, err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		sim, path := manyAccounts(n), filepath.Join(dir, "journal")
+		if err := leaveOpen(ctx, sim, path, n, trading.WithExclusiveAccounts()); err != nil {
+			return waited{}, err
+		}
+		began, took := time.Now(), make([]time.Duration, n)
+		for slices.Contains(took, 0) {
+			err := onJournal(sim, path, func(client *trading.Client) error {
+				up, stop := context.WithTimeout(ctx, lives)
+				defer stop()
+				_, _ = beside(n, func(i int) error {
+					for took[i] == 0 && up.Err() == nil {
+						_, err := client.Live.Account(trading.AccountID(accountOf(i))).PlaceOrder(up, clientOrder())
+						if err == nil {
+							took[i] = time.Since(began)
+						} else {
+							_ = sleep(up, time.Second)
+						}
+					}
+					return nil
+				})
+				return ctx.Err()
+			})
+			if err != nil {
+				return waited{}, err
+			}
+		}
+		return waited{took: took}, nil
 	}
 }
 

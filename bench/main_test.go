@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestMain lets this program be the other processes of a run too.
@@ -76,6 +77,26 @@ func TestOnly(t *testing.T) {
 	for _, args := range [][]string{{"-rounds", "0"}, {"-less", "0"}, {"-child", "other"}, {"-only", "x"}, {"-only", "e"}, {"-nonsense"}} {
 		if err := run(t.Context(), args, strings.NewReader(""), &out, &out); err == nil {
 			t.Errorf("%q is no error", args)
+		}
+	}
+}
+
+// What the tests of other modules log is a row, or why there is none.
+func TestMeasurements(t *testing.T) {
+	out := []byte("    a_test.go:9: measured 2 times: median 40ms, longest 1.5s\n    a_test.go:9: measured 1 times: median 3ms, longest 3ms\nok\n")
+	of, medians, longest, err := measurements(out)
+	if of != 3 || len(medians) != 2 || longest != 1500*time.Millisecond || err != nil {
+		t.Error(of, medians, longest, err)
+	}
+	if _, _, _, err := measurements([]byte("measured 2 times: median 40, longest 1s")); err == nil {
+		t.Error("40 is no time")
+	}
+	for out, want := range map[string]string{
+		"--- SKIP: TestX\n    real_test.go:62: redis-server is missing\nok\n": "redis-server is missing",
+		"testing: warning: no tests to run\n":                                 "its test has measured nothing",
+	} {
+		if why := skipped([]byte(out)); why != want {
+			t.Error(why)
 		}
 	}
 }

@@ -32,6 +32,8 @@ func micros(d time.Duration) string {
 
 func millis(d time.Duration) string { return fmt.Sprintf("%.2f", float64(d)/float64(time.Millisecond)) }
 
+func inSeconds(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()) }
+
 func ratioText(s spread) string {
 	if s.mid == 0 {
 		return "–"

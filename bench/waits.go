@@ -187,13 +187,13 @@ func restart(open int, measure func(ctx context.Context, client *trading.Client,
 }
 
 // leaveOpen leaves n writes in a journal whose replies were lost.
-func leaveOpen(ctx context.Context, sim *tradingsim.Sim, path string, n int) error {
+func leaveOpen(ctx context.Context, sim *tradingsim.Sim, path string, n int, opts ...trading.Option) error {
 	j, err := journal.Open(path)
 	if err != nil {
 		return err
 	}
-	client, err := clientOf(sim, trading.WithJournal(j), trading.WithRateLimits(roomy), trading.WithResolveTimeout(0),
-		trading.WithSendTTL(time.Minute), trading.WithRetry(trading.Retry{Attempts: 1}))
+	client, err := clientOf(sim, append(opts, trading.WithJournal(j), trading.WithRateLimits(roomy), trading.WithResolveTimeout(0),
+		trading.WithSendTTL(time.Minute), trading.WithRetry(trading.Retry{Attempts: 1}))...)
 	if err != nil {
 		return errors.Join(err, j.Close())
 	}

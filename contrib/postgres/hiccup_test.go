@@ -105,10 +105,13 @@ func TestFound11_AnOrderThatNeverLeft(t *testing.T) {
 			require.Error(t, err)
 			assert.Equal(t, row.want, trading.OutcomeOf(err), "%v", err)
 			<-freed
+			back := time.Now()
 			resolution, err := client.Resolve(t.Context(), err)
 			require.NoError(t, err)
 			assert.Equal(t, trading.NotApplied, resolution.Outcome)
 			require.Eventually(t, func() bool { return order(t.Context(), "after") == nil }, 10*time.Second, 10*time.Millisecond)
+			took := time.Since(back)
+			t.Logf("measured 1 times: median %s, longest %s", took, took) // bench reads it
 			assert.Len(t, sim.Ledger(), 2)
 			require.NoError(t, s.Append(t.Context(), true))
 			assert.Zero(t, scalar[int](t, at, pendingOf, o.Name))

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -225,10 +226,12 @@ func processesOn(t *testing.T, server *realServer, lasts, spread time.Duration, 
 		require.NotEqual(t, http.StatusTooManyRequests, r.Status, "%s at %s", r.Operation, r.At)
 	}
 	require.Len(t, exits, processes*each)
+	slices.SortFunc(exits, func(a, b processWord) int { return cmp.Compare(a.Took, b.Took) })
 	for _, said := range exits {
 		assert.Empty(t, said.Err)
-		slowest = max(slowest, said.Took)
 	}
+	slowest = exits[len(exits)-1].Took
+	t.Logf("measured %d times: median %s, longest %s", len(exits), exits[(len(exits)-1)/2].Took, slowest) // bench reads it
 	for i := range processes * each {
 		assert.True(t, sim.Position(fmt.Sprint("acc_", i), "BTC").IsZero())
 	}
