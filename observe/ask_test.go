@@ -2,12 +2,15 @@ package observe
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,24 +104,6 @@ func TestASeries(t *testing.T) {
 		assert.GreaterOrEqual(t, time.Duration(r.Span), time.Hour)
 		assert.NotEmpty(t, r.Proof)
 		assert.Empty(t, s.sim.Ledger(), "no account changes")
-	})
-}
-
-// Under an own account that could have the order, A8 is seen too.
-func TestASeriesOnATradeableAccount(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newService(t)
-		s.q.Tradeable = "acc_1"
-		p := s.series()
-		for _, number := range append([]string{"A8"}, asksLive...) {
-			r, _ := p.Result(number, profile.Live)
-			assert.Equal(t, profile.First, r.Verdict, "%s: %s %+v", number, r.Why, r)
-		}
-		for _, b := range []string{"acc_1", "pk_live"} {
-			text, err := p.Encode()
-			require.NoError(t, err)
-			assert.NotContains(t, string(text), b)
-		}
 	})
 }
 
@@ -231,18 +216,6 @@ func TestNothingIsSentBesideAPendingWrite(t *testing.T) {
 	})
 }
 
-// A visit does not name an account on which something rests or runs.
-func TestATradeableAccountIsEmpty(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newService(t)
-		s.q.Tradeable = "acc_1"
-		place(t, s, `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.1,"leverage":2,"limitPrice":50000}`)
-		_, e := s.visit(Locked)
-		assert.Contains(t, e.Ended, "rests or runs")
-		assert.Zero(t, e.Writes)
-	})
-}
-
 // A halt stops a visit.
 func TestNothingIsSentBesideAHalt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -318,32 +291,166 @@ func TestAProfileOfSomebodyElse(t *testing.T) {
 	})
 }
 
-// What a visit of reads shows of the service's clock, and of the age of health.
-func TestReadsShowTheClock(t *testing.T) {
-	for skew, want := range map[time.Duration]profile.Verdict{0: profile.First, 900 * time.Millisecond: profile.First, 4 * time.Second: profile.Other, -time.Hour: profile.Other} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newService(t, tradingsim.WithSkew(skew))
-			p, _ := s.visit(Reads)
-			r, _ := p.Result("A10", profile.Live)
-			assert.Equal(t, want, r.Verdict, "%s: %s", skew, r.Why)
-			r, _ = p.Result("A13", profile.Live)
-			assert.Equal(t, profile.First, r.Verdict, "whatever the clocks: %s", r.Why)
-		})
-	}
+// Nothing of who, which account or which key is in a profile, and it can be written.
+func TestNothingPersonalIsInAProfile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAsker(t)
+		p := Judge(a.run(), about)
+		text, err := p.Encode()
+		if !assert.NoError(t, err) {
+			return
+		}
+		assert.NotEmpty(t, p.Exchanges)
+		for _, secret := range []string{"acc_1", "user_1", "key-", "ord_", "pk_", "100000", "99"} {
+			for _, x := range p.Exchanges {
+				assert.NotContains(t, x.Request+x.Response+x.Key, secret, "%+v", x)
+			}
+		}
+		assert.NotContains(t, string(text), "user_1")
+		tokens := map[string]bool{}
+		for _, x := range p.Exchanges {
+			var body map[string]any
+			if json.Unmarshal([]byte(x.Request), &body) == nil {
+				if id, ok := body["accountId"].(string); ok {
+					tokens[id] = true
+				}
+			}
+		}
+		assert.Len(t, tokens, 1, "one account is one token throughout")
+	})
+}
+
+// A visit waits for the bot's limits, writes once a second, and stops with its context.
+func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t)
-		s.front = func(rt http.RoundTripper) http.RoundTripper {
-			return tripper(func(r *http.Request) (*http.Response, error) {
-				if r.URL.Path != "/v1/health" {
-					return rt.RoundTrip(r)
-				}
-				resp := answer(r, 200, `{"ok":true,"status":"healthy","asOf":`+strconv.FormatInt(time.Now().Add(-9*time.Second).UnixMilli(), 10)+`}`)
-				resp.Header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
-				return resp, nil
-			})
+		var asked []string
+		s.q.Wait = func(_ context.Context, operation string) error { asked = append(asked, operation); return nil }
+		began := time.Now()
+		_, e := s.visit(Locked)
+		assert.Equal(t, 38, e.Writes)
+		assert.Len(t, asked, 38)
+		assert.GreaterOrEqual(t, time.Since(began), 37*time.Second)
+		var sent []time.Time
+		for _, r := range s.sim.Requests() {
+			if strings.HasPrefix(r.Operation, "POST") {
+				sent = append(sent, r.At)
+			}
 		}
-		p, _ := s.visit(Reads)
-		r, _ := p.Result("A13", profile.Live)
-		assert.Equal(t, profile.Other, r.Verdict, r.Why)
+		for i := 10; i < len(sent); i++ {
+			assert.GreaterOrEqual(t, sent[i].Sub(sent[i-10]), 9*time.Second, "more than one a second")
+		}
+
+		time.Sleep(48 * time.Hour)
+		s.q.Before = nil
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		s.q.Classes = []Class{Locked}
+		_, err := Ask(ctx, s.q)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		s.q.Wait = func(context.Context, string) error { return errors.New("the store is gone") }
+		_, err = Ask(t.Context(), s.q)
+		require.ErrorContains(t, err, "the store is gone")
 	})
+}
+
+// One full run a day, and a second visit when it is due.
+func TestDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t)
+		p, _ := s.visit(Locked)
+		due, later := Due(p, time.Now())
+		assert.Empty(t, due)
+		assert.Len(t, later, 5)
+		early := &NotDueError{}
+		_, err := Ask(t.Context(), s.q)
+		require.ErrorAs(t, err, &early)
+		assert.WithinDuration(t, time.Now().Add(time.Hour), early.Due, time.Minute)
+
+		time.Sleep(24*time.Hour + time.Minute) // too late for the visit at 23 hours
+		p, _ = s.visit(Locked)
+		r, _ := p.Result("A4", profile.Live)
+		assert.Equal(t, profile.Unseen, r.Verdict)
+		r, _ = p.Result("A6", profile.Live)
+		assert.Equal(t, profile.Unseen, r.Verdict)
+		time.Sleep(time.Hour)
+		p, _ = s.visit(Locked)
+		assert.Empty(t, p.Begun)
+		_, err = Ask(t.Context(), s.q)
+		require.ErrorAs(t, err, &early)
+		for number, want := range map[string]profile.Verdict{"A1": profile.First, "A4": profile.Unseen, "A5": profile.First, "A6": profile.First} {
+			r, _ := p.Result(number, profile.Live)
+			assert.Equal(t, want, r.Verdict, number)
+		}
+		// What nothing new was seen of is kept, and dates the profile.
+		time.Sleep(10 * 24 * time.Hour)
+		p, _ = s.visit(Reads)
+		r, _ = p.Result("A1", profile.Live)
+		assert.Equal(t, profile.First, r.Verdict)
+		assert.Greater(t, time.Since(p.MeasuredAt), 10*24*time.Hour)
+		require.NoError(t, p.Stale(time.Now()))
+		time.Sleep(21 * 24 * time.Hour)
+		p, _ = s.visit(Reads)
+		r, _ = p.Result("A1", profile.Live)
+		assert.Equal(t, profile.Unseen, r.Verdict, "what is too old is not kept")
+		require.NoError(t, p.Stale(time.Now()))
+	})
+}
+
+// A timer that was off for a day makes up for what it missed, as far as that can wait.
+func TestVisitsThatAreAllDue(t *testing.T) {
+	for _, off := range []time.Duration{23*time.Hour + 10*time.Minute, 26 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newService(t)
+			p, _ := s.visit(Locked)
+			time.Sleep(off)
+			for n := 0; len(p.Begun) > 0 && n < 5; n++ {
+				var e *Evidence
+				p, e = s.visit(Locked)
+				assert.Empty(t, e.Ended, "after %s", off)
+				time.Sleep(2 * time.Hour)
+			}
+			assert.Empty(t, p.Begun)
+			for _, number := range []string{"A1", "A2", "49", "A4", "A5", "A6", "A15"} {
+				r, _ := p.Result(number, profile.Live)
+				want := profile.First
+				if (number == "A4" || number == "A15") && off > 24*time.Hour { // too late, and one visit is not enough
+					want = profile.Unseen
+				}
+				assert.Equal(t, want, r.Verdict, "%s after %s: %s", number, off, r.Why)
+			}
+		})
+	}
+}
+
+// Whoever asks again and again locks no address, where a path without a key counts as a failed authentication.
+func TestReadsLockNoAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t, readings(8)...)
+		for range 4 {
+			p, e := s.visit(Reads)
+			require.Empty(t, e.Ended)
+			r, _ := p.Result("8", profile.Live)
+			assert.Equal(t, profile.Other, r.Verdict)
+		}
+		failed := 0
+		for _, r := range s.sim.Requests() {
+			if r.Status == http.StatusUnauthorized {
+				failed++
+			}
+		}
+		assert.Equal(t, readRounds, failed)
+	})
+}
+
+func place(t *testing.T, s *service, path, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.q.BaseURL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	if r.Header.Set("X-API-Key", s.q.LiveKey); strings.HasPrefix(path, "/sandbox") {
+		r.Header.Set("X-API-Key", s.q.SandboxKey)
+	}
+	resp, err := s.sim.Transport().RoundTrip(r)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
 }

@@ -179,34 +179,3 @@ func TestTheTemplateIsTheFence(t *testing.T) {
 		assert.NotZero(t, fences)
 	})
 }
-
-// No wish of the caller's gets past the guard: an account that is no id, a base URL that is none.
-func TestAskIsRefused(t *testing.T) {
-	for _, change := range []func(*Questions){
-		func(q *Questions) { q.Tradeable = `acc_1","orderId":"ord_1` },
-		func(q *Questions) { q.Tradeable = "acc_9" },
-		func(q *Questions) { q.BaseURL = "https://api.example.com" },
-		func(q *Questions) { q.BaseURL = "api" },
-		func(q *Questions) { q.BaseURL = strings.Replace(q.BaseURL, "https://", "http://", 1) }, // the keys in the clear
-		func(q *Questions) { q.BaseURL = strings.Replace(q.BaseURL, "/v1", "/api/v1", 1) },
-		func(q *Questions) {
-			q.BaseURL = strings.Replace(q.BaseURL, "https://", "https://user:pk_live_secret@", 1)
-		},
-		func(q *Questions) { q.LiveKey = "" },
-	} {
-		s := newService(t)
-		s.q.Classes = []Class{Locked}
-		change(&s.q)
-		e, err := Ask(t.Context(), s.q)
-		if err == nil {
-			assert.NotEmpty(t, e.Ended)
-		} else {
-			assert.NotContains(t, err.Error(), "secret")
-			assert.Empty(t, s.sim.Requests(), "%v", err)
-		}
-		assert.Empty(t, s.sim.Ledger())
-		for _, r := range s.sim.Requests() {
-			assert.NotContains(t, r.Operation, "POST")
-		}
-	}
-}

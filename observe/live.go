@@ -125,8 +125,8 @@ func (v *liveVisit) round(ctx context.Context, script string, n int) error {
 	for _, step := range r.Steps {
 		r.Void = cmp.Or(r.Void, step.voids())
 		if step != nil && r.own && (step.Code == codeLocked || step.Code == codeNoAccount) {
-			r.Void = "account " + v.account + " is not tradeable any more"
-			err = cmp.Or(err, v.end("%s", r.Void))
+			r.Void = "the account is not tradeable any more"
+			err = cmp.Or(err, v.end("account %s is not tradeable any more", v.account))
 		}
 	}
 	if err == nil {

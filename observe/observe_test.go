@@ -240,7 +240,7 @@ func TestCarriedByItsControls(t *testing.T) {
 	require.Equal(t, profile.First, r.Verdict, r.Why)
 	synctest.Test(t, func(t *testing.T) {
 		a := newAsker(t)
-		a.rt = unwritten["a proxy that caches"](unwritten["404 before the claim"](a.rt))
+		a.rt = unwritten()["a proxy that caches"](unwritten()["404 before the claim"](a.rt))
 		a.run()
 		var cancels []Exchange
 		for _, x := range a.seen.Exchanges {

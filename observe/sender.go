@@ -192,7 +192,7 @@ func (s *sender) pace(ctx context.Context, r request) error {
 // end ends the visit.
 func (s *sender) end(format string, args ...any) error {
 	if s.ended == nil {
-		s.ended = fmt.Errorf("%w: %s", errEnded, cutKey(fmt.Sprintf(format, args...), s.q))
+		s.ended = fmt.Errorf("%w: %s", errEnded, cutKey(strings.TrimSpace(fmt.Sprintf(format, args...)), s.q))
 	}
 	return s.ended
 }
@@ -218,7 +218,7 @@ func (s *sender) judged(ctx context.Context, r request, x *Exchange, err error) 
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	default:
-		return x, s.end("%s %s had no answer: %v", r.method, x.Operation, err)
+		return x, s.end("%s had no answer: %v", x.Operation, err)
 	}
 	switch {
 	case x.Status == http.StatusTooManyRequests, x.Status >= http.StatusInternalServerError, x.Code == codeLimited:

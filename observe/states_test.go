@@ -129,23 +129,3 @@ func TestStatesBesideALag(t *testing.T) {
 		}
 	}
 }
-
-// A trade that has its time from another clock, and a read that something on the way has kept.
-func TestClocksAndCaches(t *testing.T) {
-	for name, c := range map[string]struct {
-		number string
-		front  func(http.RoundTripper) http.RoundTripper
-		want   profile.Verdict
-	}{
-		"the clock of trades is 5 s behind": {"A17", setBack(5 * time.Second), profile.Other},
-		"it is half a second behind":        {"A17", setBack(500 * time.Millisecond), profile.First},
-		"a cache that says its age":         {"A19", cached("Age"), profile.Other},
-		"a cache that keeps the Date":       {"A19", cached("Date"), profile.Other},
-		"a cache that says nothing":         {"A19", cached(""), profile.Unseen},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r, _ := judgedStates(t, c.front).Result(c.number, live)
-			assert.Equal(t, c.want, r.Verdict, r.Why)
-		})
-	}
-}

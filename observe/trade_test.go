@@ -3,14 +3,11 @@ package observe
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -207,33 +204,8 @@ func (s *service) keysUsed() map[string]bool {
 	return used
 }
 
-// An order that arrives late, after its answer was given up, does not stay: the run looks for long enough.
-func TestAnOrderThatArrivesLate(t *testing.T) {
-	for operation, class := range map[string]Class{"POST /orders": Trial, "POST /sandbox/orders": OnPaper} {
-		synctest.Test(t, func(t *testing.T) {
-			s := trader(t)
-			s.sim.Fault(operation, tradingsim.Pass(), tradingsim.ArriveLate(17*time.Second))
-			_, e := s.visit(class)
-			assert.Contains(t, e.Ended, "no answer")
-			time.Sleep(time.Minute)
-			s.flat()
-		})
-	}
-}
-
 // What ends a run leaves the account flat, and is said where it cannot be.
 func TestARunThatEndsIsFlat(t *testing.T) {
-	for name, fault := range map[string]tradingsim.Fault{
-		"429": tradingsim.RateLimit(20 * time.Second), "500 after the work": tradingsim.FailAfter(500, "internal_error"), "gateway after the work": tradingsim.GatewayErrorAfter(502),
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := trader(t)
-			s.sim.Fault("POST /orders", fault)
-			_, e := s.visit(Trial)
-			assert.NotEmpty(t, e.Ended, name)
-			s.flat()
-		})
-	}
 	t.Run("a person interrupts", func(t *testing.T) {
 		for _, after := range []time.Duration{1200 * time.Millisecond, 3 * time.Second, 8 * time.Second, 14 * time.Second, 21 * time.Second} { // within a script, and behind it
 			synctest.Test(t, func(t *testing.T) {
@@ -273,187 +245,4 @@ func TestARunThatEndsIsFlat(t *testing.T) {
 			s.flat()
 		})
 	})
-}
-
-// No run begins on an account that is none, that is no trial, or that has something.
-func TestWhereNothingIsTraded(t *testing.T) {
-	for name, c := range map[string]struct {
-		class Class
-		set   func(*testing.T, *service)
-		says  string
-	}{
-		"no trial":   {Trial, func(_ *testing.T, s *service) { s.q.TrialAccount = "acc_1" }, "no trial"},
-		"unknown":    {Trial, func(_ *testing.T, s *service) { s.q.TrialAccount = "acc_9" }, "no account"},
-		"failed":     {Trial, func(_ *testing.T, s *service) { s.sim.SetStatus("acc_trial", "FAILED") }, "not active"},
-		"a position": {Trial, func(_ *testing.T, s *service) { s.sim.Trade("acc_trial", "long", "1", "ETH") }, "has a position"},
-		"an order": {Trial, func(t *testing.T, s *service) {
-			place(t, s, `{"accountId":"acc_trial","symbol":"ETH","side":"long","size":1,"leverage":2,"limitPrice":1000}`)
-		}, "has a position"},
-		"no price":    {Trial, func(_ *testing.T, s *service) { s.sim.SetMark("BTC", "") }, "no price"},
-		"no market":   {OnPaper, func(_ *testing.T, s *service) { s.q.Symbol = "NOPE" }, "no price"},
-		"paper holds": {OnPaper, func(t *testing.T, s *service) { buyPaper(t, s) }, "has a position"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := trader(t)
-				c.set(t, s)
-				n := len(s.sim.Ledger())
-				_, e := s.visit(c.class)
-				assert.Contains(t, e.Ended, c.says)
-				assert.Len(t, s.sim.Ledger(), n)
-			})
-		})
-	}
-	for says, c := range map[string]struct {
-		note, trades string
-		class        Class
-	}{
-		"no note of a run":         {"hello", "", Trial},
-		"does not call it a trial": {`{"class":"trial","account":"acc_1","symbol":"BTC","largest":"10"}`, "acc_1", Reads},
-		"somebody else trades":     {`{"class":"trial","account":"acc_trial","symbol":"BTC","largest":"0.01"}`, "acc_trial", Reads},
-	} {
-		t.Run(says, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := trader(t)
-				require.NoError(t, os.WriteFile(s.q.noteOf(Trial), []byte(c.note), 0o600))
-				if c.trades != "" {
-					s.sim.Trade(c.trades, "long", "1", "BTC")
-				}
-				n := len(s.sim.Ledger())
-				s.q.Classes = []Class{c.class}
-				_, err := Ask(t.Context(), s.q)
-				require.ErrorContains(t, err, says)
-				assert.Len(t, s.sim.Ledger(), n)
-			})
-		})
-	}
-}
-
-func buyPaper(t *testing.T, s *service) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.q.BaseURL+"/sandbox/orders", strings.NewReader(`{"symbol":"ETH","side":"long","size":1}`))
-	require.NoError(t, err)
-	r.Header.Set("X-API-Key", s.q.SandboxKey)
-	resp, err := s.sim.Transport().RoundTrip(r)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, resp.StatusCode)
-}
-
-// A round beside which health changes does not count, and ends the run on a flat account.
-func TestHealthChangesBesideATrade(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := trader(t)
-		s.sim.FaultEach(func(operation string) tradingsim.Fault {
-			if operation == "GET /sandbox/trades" { // the service says it when its assessment is five seconds old
-				s.sim.SetHealth("degraded", "live")
-				time.Sleep(6 * time.Second)
-			}
-			return nil
-		})
-		p, e := s.visit(OnPaper)
-		assert.Contains(t, e.Ended, "GET /health answered 503")
-		last := e.Rounds[len(e.Rounds)-1]
-		assert.Equal(t, []string{scriptFee, "health changed"}, []string{last.Script, last.Void})
-		r, _ := p.Result("21", profile.Paper)
-		assert.Zero(t, r.N)
-		s.flat()
-	})
-}
-
-// What a run measures is within a tenth of what the service was set to: the lag of reads, and the times of answers.
-func TestTrialMeasures(t *testing.T) {
-	for _, lag := range []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			s := trader(t, tradingsim.WithLag(lag))
-			s.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.Delay(80 * time.Millisecond) })
-			time.Sleep(time.Minute)
-			p, e := s.visit(Trial)
-			require.Empty(t, e.Ended)
-			m := p.Measured
-			assert.InDelta(t, float64(lag), float64(m.ReadLag.Median), float64(lag)/10+1)
-			assert.InEpsilon(t, float64(80*time.Millisecond), float64(m.AnswerTime["POST /orders"].Median), 0.1)
-			twins, _ := p.Result("A6e", profile.Live)
-			assert.Equal(t, profile.First, twins.Verdict, twins.Why)
-			assert.Equal(t, enoughRounds, twins.N, "a round is counted once")
-			r, _ := p.Result("A9", profile.Live)
-			want := profile.First
-			if lag > 5*time.Second {
-				want = profile.Other
-			}
-			assert.Equal(t, want, r.Verdict)
-			s.flat()
-		})
-	}
-}
-
-// Reads that lag hide what a script has opened last: a run looks for longer than that.
-func TestALagHidesNothing(t *testing.T) {
-	for _, lag := range []time.Duration{4 * time.Second, 9 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			s := trader(t, tradingsim.WithLag(lag))
-			time.Sleep(time.Minute)
-			_, e := s.visit(OnPaper, Trial)
-			assert.Empty(t, e.Ended)
-			s.flat()
-		})
-	}
-}
-
-// oneByOne takes one request at a time, and answers some time later.
-func oneByOne(rt http.RoundTripper) http.RoundTripper {
-	var mu sync.Mutex
-	return tripper(func(r *http.Request) (*http.Response, error) {
-		mu.Lock()
-		resp, err := rt.RoundTrip(r)
-		mu.Unlock()
-		time.Sleep(20 * time.Millisecond)
-		return resp, err
-	})
-}
-
-// Equal orders at once that each run show by the position; those that something on the way joins do not look like it.
-func TestEqualOrdersAtOnce(t *testing.T) {
-	for name, c := range map[string]struct {
-		front func(http.RoundTripper) http.RoundTripper
-		want  profile.Verdict
-	}{"one runs": {nil, profile.First}, "each runs": {besideEachOther(), profile.Other}, "they are joined": {joining, profile.Neither}, "one after another": {oneByOne, profile.First}} {
-		synctest.Test(t, func(t *testing.T) {
-			s := trader(t)
-			if c.front != nil {
-				one := c.front(s.sim.Transport())
-				s.front = func(http.RoundTripper) http.RoundTripper { return one }
-			}
-			p, e := s.visit(Trial)
-			assert.Empty(t, e.Ended)
-			r, _ := p.Result("A6e", profile.Live)
-			assert.Equal(t, c.want, r.Verdict, "%s: %s %+v", name, r.Why, r)
-			s.flat()
-		})
-	}
-}
-
-// besideEachOther is a service that runs a request beside an equal one that is under way.
-func besideEachOther() func(http.RoundTripper) http.RoundTripper {
-	return func(rt http.RoundTripper) http.RoundTripper {
-		var mu sync.Mutex
-		came, times := map[string]time.Time{}, map[string]int{}
-		return tripper(func(r *http.Request) (*http.Response, error) {
-			key := r.Header.Get("Idempotency-Key")
-			mu.Lock()
-			if came[key].IsZero() {
-				came[key] = time.Now()
-			}
-			n := 0
-			if time.Since(came[key]) < 50*time.Millisecond {
-				n = times[key]
-				times[key]++
-			}
-			mu.Unlock()
-			if key != "" && n > 0 {
-				r = r.Clone(r.Context())
-				r.Header.Set("Idempotency-Key", fmt.Sprint(key, "-", n))
-			}
-			return rt.RoundTrip(r)
-		})
-	}
 }
