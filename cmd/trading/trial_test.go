@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingtest/trial"
 )
 
@@ -192,6 +196,55 @@ func TestTrialOfMutants(t *testing.T) {
 			require.Equal(t, 1, got.code)
 		})
 	}
+}
+
+// A log of a run from elsewhere is judged: 1 for a fail with all that stands on it, 2 where it shows
+// nothing, 3 where there was nothing to show.
+func TestTrialJudgesALog(t *testing.T) {
+	r := newRig(t)
+	dir := t.TempDir()
+	file, log := filepath.Join(dir, "trial.json"), filepath.Join(dir, "sim.log")
+	require.NoError(t, os.WriteFile(file, []byte(eachSecond), 0o600))
+	post := func(key string) string {
+		r, err := http.NewRequestWithContext(t.Context(), "POST", "/orders", strings.NewReader(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2}`))
+		require.NoError(t, err)
+		r.Header.Set("Idempotency-Key", key)
+		var lines bytes.Buffer
+		sim := tradingsim.New(tradingsim.WithLog(&lines), tradingsim.WithMark("BTC", "64000"))
+		defer sim.Close()
+		r.Header.Set("X-API-Key", sim.LiveKey())
+		r.URL, err = url.Parse(sim.URL() + "/orders")
+		require.NoError(t, err)
+		sim.Fault("POST /orders", tradingsim.DropResponse())
+		_, err = sim.Transport().RoundTrip(r)
+		require.Error(t, err)
+		again := r.Clone(t.Context())
+		again.Header.Set("Idempotency-Key", key+"2")
+		again.Body, err = r.GetBody()
+		require.NoError(t, err)
+		if key == "dead" {
+			sim.Note(tradingsim.EventKill, "")
+		}
+		a, err := sim.Transport().RoundTrip(again)
+		require.NoError(t, err)
+		require.NoError(t, a.Body.Close())
+		return lines.String()
+	}
+	require.NoError(t, os.WriteFile(log, []byte(post("a")), 0o600))
+	out := r.ends(1, "the bot failed 2 judgements", "trial", "judge", log, "--manifest", file, "-o", "json")
+	var got trialRun
+	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	require.Equal(t, trial.Fail, got.Verdict)
+	require.Len(t, got.ManifestHash, 12)
+	double := got.Runs[0].Of(trial.BlindResend)
+	require.Equal(t, "double", double.Reason)
+	require.Equal(t, []int64{1, 2}, double.Requests)
+	require.Contains(t, double.Contract, "Idempotency 3")
+	require.NotEmpty(t, got.Runs[0].Of(trial.Restart).Change, "what to change to exercise it")
+	require.NoError(t, os.WriteFile(log, []byte(post("dead")), 0o600))
+	r.ends(2, "1 runs have no result", "trial", "judge", log, "--manifest", file)
+	require.NoError(t, os.WriteFile(log, nil, 0o600))
+	r.ends(3, "nothing was exercised", "trial", "judge", log, "--manifest", file)
 }
 
 // What the command writes, and how it ends, without waiting for a scenario to its end.

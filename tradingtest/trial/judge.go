@@ -110,6 +110,15 @@ func Judge(m Manifest, events []tradingsim.Event) (o Outcome, err error) {
 	for i, j := range judgements {
 		watching[i] = j.watch(&tallies[i])
 	}
+	for _, r := range byID {
+		o.Counts.Requests++
+		if isEntry(r.Operation) {
+			o.Counts.Entries++
+		}
+		if isLevels(r.Operation) {
+			o.Counts.Levels++
+		}
+	}
 	for _, p := range append(slices.Clip(points), point{kind: ended}) {
 		if p.kind == tradingsim.EventRequest && w.dead && o.NoResult == "" {
 			o.NoResult = fmt.Sprintf("%s arrived while the bot was dead: something of it lives on, use --kill-command", p.r.text())

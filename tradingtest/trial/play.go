@@ -9,7 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -58,8 +58,11 @@ type play struct {
 	random  *rand.Rand
 	symbols []string
 	err     error
-	nth     int           // the entry that something happens to
+	nth     int64         // the entry that something happens to
+	entries atomic.Int64  // so far
+	hits    atomic.Int64  // how often something happened
 	alive   bool          // the bot has been started
+	ends    int           // how often it ended by itself
 	late    time.Duration // by how much a wait was too long, at the most, by the machine's clock
 
 	still  bool                 // marks do not move
@@ -67,11 +70,6 @@ type play struct {
 	due    map[string]time.Time // when what is held, or rests, is closed or filled
 	driven string               // the market whose mark is at a resting limit
 	back   time.Time            // when it goes back
-
-	mu     sync.Mutex
-	did    Counts
-	chosen func(operation string, now time.Time) tradingsim.Fault // what happens to a request
-	hits   int                                                    // how often something did
 }
 
 // Play plays a scene with the program that launch makes for its simulation, and judges it by what the
@@ -92,23 +90,23 @@ func Play(ctx context.Context, s Scene, launch func(*tradingsim.Sim) (Program, e
 	defer func() { err = errors.Join(err, sim.Close()) }()
 	stop := sim.Watch(func(e tradingsim.Event) { events = append(events, e) })
 	program, err := launch(sim)
+	ends := 0
 	if err == nil {
-		o.Counts, err = s.play(ctx, sim, program)
+		ends, err = s.play(ctx, sim, program)
 	}
 	stop() // exchanges that a kill has broken may end later
 	if err != nil {
 		return o, events, err
 	}
-	counts := o.Counts
 	o, err = Judge(s.Manifest, events)
-	o.Scenario, o.Seed, o.Counts = s.Scenario, s.Seed, counts
+	o.Scenario, o.Seed, o.Counts.Ends = s.Scenario, s.Seed, ends
 	return o, events, err
 }
 
-func (s Scene) play(ctx context.Context, sim *tradingsim.Sim, program Program) (Counts, error) {
+func (s Scene) play(ctx context.Context, sim *tradingsim.Sim, program Program) (ends int, err error) {
 	i := slices.Index(Scenarios(), s.Scenario)
 	if i < 0 {
-		return Counts{}, fmt.Errorf("there is no scenario %q", s.Scenario)
+		return 0, fmt.Errorf("there is no scenario %q", s.Scenario)
 	}
 	name := fnv.New64a()
 	_, _ = name.Write([]byte(s.Scenario)) // never fails
@@ -116,10 +114,10 @@ func (s Scene) play(ctx context.Context, sim *tradingsim.Sim, program Program) (
 		ctx: ctx, Scene: s, sim: sim, program: program, due: map[string]time.Time{},
 		random: rand.New(rand.NewPCG(s.Seed, name.Sum64())), symbols: slices.Sorted(maps.Keys(s.Manifest.Markets)),
 	}
-	p.nth = 1 + p.random.IntN(max(1, min(s.Quiet.Entries, 3)))
-	sim.FaultEach(p.fault)
+	p.nth = 1 + p.random.Int64N(int64(max(1, min(s.Quiet.Entries, 3))))
+	p.choose(func(string) tradingsim.Fault { return nil })
 	scenarios[i].play(p)
-	sim.FaultEach(func(string) tradingsim.Fault { return nil })
+	sim.FaultEach(nil)
 	if p.alive {
 		p.err = errors.Join(p.err, program.Kill())
 	}
@@ -127,7 +125,7 @@ func (s Scene) play(ctx context.Context, sim *tradingsim.Sim, program Program) (
 	if late := 5 * time.Duration(float64(p.late)*p.Speed); late > 0 {
 		sim.Note(tradingsim.EventLate, late.String())
 	}
-	return p.counts(), p.err
+	return p.ends, p.err
 }
 
 func (p *play) sandbox() bool { return p.Manifest.Environment == "sandbox" }
@@ -141,60 +139,36 @@ func (p *play) draw(below time.Duration) time.Duration {
 	return time.Duration(p.random.Int64N(int64(below)))
 }
 
-func (p *play) counts() Counts {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.did
-}
-
 // choose sets what chooses the faults from now on.
-func (p *play) choose(chosen func(operation string, now time.Time) tradingsim.Fault) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.chosen, p.hits = chosen, 0
+func (p *play) choose(chosen func(operation string) tradingsim.Fault) {
+	p.hits.Store(0)
+	p.sim.FaultEach(func(operation string) tradingsim.Fault {
+		if isEntry(operation) {
+			p.entries.Add(1)
+		}
+		return chosen(operation)
+	})
 }
 
 // plan plans a fault for some requests of a kind, from the n-th on.
-func (p *play) plan(f tradingsim.Fault, of func(string) bool, n, times int) {
-	seen := 0
-	p.choose(func(operation string, _ time.Time) tradingsim.Fault {
+func (p *play) plan(f tradingsim.Fault, of func(string) bool, n, times int64) {
+	seen := int64(0)
+	p.choose(func(operation string) tradingsim.Fault {
 		if !of(operation) {
 			return nil
 		}
 		if seen++; seen < n || seen >= n+times {
 			return nil
 		}
-		p.hits++
+		p.hits.Add(1)
 		return f
 	})
 }
 
-func (p *play) hit() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.hits > 0
-}
-
-// fault counts a request, and chooses what happens to it.
-func (p *play) fault(operation string) tradingsim.Fault {
-	now := p.sim.Now()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.did.Requests++
-	if isEntry(operation) {
-		p.did.Entries++
-	}
-	if isLevels(operation) {
-		p.did.Levels++
-	}
-	if p.chosen == nil {
-		return nil
-	}
-	return p.chosen(operation, now)
-}
+func (p *play) hit() bool { return p.hits.Load() > 0 }
 
 // entered reports whether the entry that something happens to has been sent.
-func (p *play) entered() bool { return p.counts().Entries >= p.nth }
+func (p *play) entered() bool { return p.entries.Load() >= p.nth }
 
 // begins waits for the first entry.
 func (p *play) begins() bool {
@@ -229,8 +203,8 @@ func (p *play) goOn() { p.hold(max(p.periods(2), 2*time.Second), true) }
 
 // again waits until the bot enters once more.
 func (p *play) again(more time.Duration) {
-	before := p.counts().Entries
-	p.until(func() bool { return p.counts().Entries > before }, more+max(p.periods(5), 3*time.Second), true)
+	before := p.entries.Load()
+	p.until(func() bool { return p.entries.Load() > before }, more+max(p.periods(5), 3*time.Second), true)
 }
 
 // reaches waits for the bot to come to a point, and reports whether it does.
@@ -279,10 +253,8 @@ func (p *play) start(text string) {
 // restart starts a bot again that has ended by itself, as its supervisor would: each time later.
 func (p *play) restart() {
 	p.sim.Note(tradingsim.EventKill, "it ended by itself: "+p.program.How())
-	p.sleep(max(p.periods(1), 500*time.Millisecond) << min(p.counts().Ends, 3))
-	p.mu.Lock()
-	p.did.Ends++
-	p.mu.Unlock()
+	p.sleep(max(p.periods(1), 500*time.Millisecond) << min(p.ends, 3))
+	p.ends++
 	p.start("started again after its own end")
 }
 

@@ -151,8 +151,11 @@ func WriteReached(w io.Writer, runs []Outcome) {
 		if len(scenarios) < 3 || c.Verdict != NotExercised { // a replay exercises few
 			continue
 		}
-		if f := c.Runs[len(c.Runs)-1].Findings[0]; f.Change != "" {
-			fmt.Fprintf(w, "never exercised: %s, because %s. To exercise it, %s.\n", f.Judgement, f.Text, f.Change)
+		for _, o := range c.Runs { // one without a result does not say why
+			if f := o.Findings[0]; f.Change != "" {
+				fmt.Fprintf(w, "never exercised: %s, because %s. To exercise it, %s.\n", f.Judgement, f.Text, f.Change)
+				break
+			}
 		}
 	}
 	for _, o := range runs {

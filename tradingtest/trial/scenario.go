@@ -35,8 +35,8 @@ var scenarios = []struct {
 	{"killed in a reply", kills(func(*play) tradingsim.Fault { return tradingsim.DelayResponse(time.Hour) })},
 	{"killed in an order", kills(func(p *play) tradingsim.Fault { return tradingsim.Delay(p.periods(1) / 2) })},
 	{"lost stop", func(p *play) {
-		if n := min(p.Quiet.Levels, 3); n > 0 {
-			p.plan(tradingsim.DropRequest(), isLevels, 1+p.random.IntN(n), 1+p.random.IntN(4))
+		if n := int64(min(p.Quiet.Levels, 3)); n > 0 {
+			p.plan(tradingsim.DropRequest(), isLevels, 1+p.random.Int64N(n), 1+p.random.Int64N(4))
 			if p.reaches(p.hit) {
 				p.settle()
 			}
@@ -54,9 +54,9 @@ func Scenarios() (names []string) {
 
 // loses loses what becomes of the n-th entry, and of up to most-1 that follow at once: transports
 // send again by themselves.
-func loses(f tradingsim.Fault, most int) func(*play) {
+func loses(f tradingsim.Fault, most int64) func(*play) {
 	return func(p *play) {
-		p.plan(f, isEntry, p.nth, 1+p.random.IntN(most))
+		p.plan(f, isEntry, p.nth, 1+p.random.Int64N(most))
 		if p.reaches(p.hit) {
 			p.settle()
 			p.goOn()
@@ -69,10 +69,11 @@ func limits(scope func(string) bool) func(*play) {
 	return func(p *play) {
 		wait := min(max(p.periods(5), 5*time.Second), time.Minute).Round(time.Second)
 		var end time.Time
-		p.choose(func(operation string, now time.Time) tradingsim.Fault {
-			if end.IsZero() && isEntry(operation) && p.did.Entries == p.nth {
+		p.choose(func(operation string) tradingsim.Fault {
+			now := p.sim.Now()
+			if end.IsZero() && isEntry(operation) && p.entered() {
 				end = now.Add(wait)
-				p.hits++
+				p.hits.Add(1)
 			}
 			if scope(operation) && now.Before(end) {
 				return tradingsim.RateLimit(end.Sub(now))
@@ -123,7 +124,7 @@ func (p *play) lock() {
 		p.sim.SetStatus(Account, "PASSED")
 	}
 	p.hold(max(p.periods(8), 4*time.Second), true)
-	p.choose(nil)
+	p.choose(func(string) tradingsim.Fault { return nil })
 	if !p.sandbox() {
 		p.sim.SetStatus(Account, "ACTIVE")
 	}
