@@ -113,7 +113,7 @@ func lockedEntry(t *tally) func(*world, point) {
 			delete(locks, p.c.Account)
 		case p.kind == tradingsim.EventStatus && w.entries > 0:
 			locks[p.c.Account] = &lock{since: p.at}
-		case p.kind == tradingsim.EventRequest && w.adds(p.r) && w.fresh(p.r):
+		case p.kind == tradingsim.EventRequest && w.adds(p.r) && w.keys[p.r.key] == nil:
 			l := locks[p.r.account]
 			t.had(l == nil && quiet)
 			if l == nil || l.first == nil {
@@ -148,7 +148,7 @@ func restart(t *tally) func(*world, point) {
 		case p.kind == tradingsim.EventAnswer && p.r.shows(positions) && !p.r.At.Before(w.started):
 			read = true
 		case p.kind == tradingsim.EventRequest && w.adds(p.r) && !read && w.freshSince(p.r, w.started):
-			t.violated(Fail, "entry-before-positions", append(slices.Clone(w.recent[p.r.body.Symbol]), p.r), "The bot entered after a restart, %s, before it had read its positions: %s.", p.r.under(), p.r.text())
+			t.violated(Fail, "entry-before-positions", append(slices.Clone(w.recent[p.r.body.Symbol]), p.r), "The bot entered anew after a restart, before it had read its positions: %s.", p.r.text())
 		}
 		if deadline := w.started.Add(flatten + w.late); flatten > 0 && held && w.now.After(deadline) && (w.flat.IsZero() || w.flat.After(deadline)) {
 			held = false

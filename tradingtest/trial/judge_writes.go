@@ -3,6 +3,7 @@ package trial
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"maps"
 	"time"
 
@@ -26,19 +27,15 @@ func blindResend(t *tally) func(*world, point) {
 			at.price = r.numbers["limitPrice"].String()
 		}
 		d := doubts[at]
-		if d != nil && w.fresh(r) {
-			first := d.entry
+		if d != nil && w.keys[r.key] == nil {
+			verdict, reason, but := Fail, "resend-under-new-key", "without a read in between: the first may have been executed"
 			switch {
 			case d.early != nil:
-				t.violated(Warn, "read-within-lag", []*request{first, d.early, r},
-					"%s went out %s while the outcome of %s was not known: the read in between, #%d, began within the lag of reads and may not show it.", r.text(), r.under(), first.text(), d.early.ID)
-			case first.executed && r.executed:
-				t.violated(Fail, "double", []*request{first, r},
-					"The bot ordered twice. %s went out %s while the outcome of %s was not known, without a read in between, and both were executed.", r.text(), r.under(), first.text())
-			default:
-				t.violated(Fail, "resend-under-new-key", []*request{first, r},
-					"%s went out %s while the outcome of %s was not known, without a read in between: the first may have been executed.", r.text(), r.under(), first.text())
+				verdict, reason, but = Warn, "read-within-lag", fmt.Sprintf("and the read in between, #%d, began within the lag of reads and may not show it", d.early.ID)
+			case d.entry.executed && r.executed:
+				reason, but = "double", "without a read in between, and both were executed: the bot ordered twice"
 			}
+			t.violated(verdict, reason, []*request{d.entry, d.early, r}, "%s went out as a new order while the outcome of %s was not known, %s.", r.text(), d.entry.text(), but)
 			d = nil
 		}
 		if !r.known() && d == nil {

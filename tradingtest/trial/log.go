@@ -155,14 +155,6 @@ func (r *request) text() string {
 	return t
 }
 
-// under says what an entry that is a new one went out under.
-func (r *request) under() string {
-	if r.key == "" {
-		return "without a key"
-	}
-	return "under a new key"
-}
-
 // point is a moment of a log: an arrival, an answer, an execution or a change.
 type point struct {
 	at   time.Time

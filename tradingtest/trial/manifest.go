@@ -21,38 +21,29 @@ type Duration = profile.Duration
 
 // Market is a market that a bot trades.
 type Market struct {
-	// Price is where the simulation begins.
-	Price decimal.Decimal `json:"price"`
-	// Most is the largest position, in base units. Zero declares none.
-	Most decimal.Decimal `json:"most,omitzero"`
+	Price decimal.Decimal `json:"price"`         // where the simulation begins
+	Most  decimal.Decimal `json:"most,omitzero"` // the largest position, in base units; zero declares none
 }
 
 // Manifest is what the owner of a bot declares of it.
 type Manifest struct {
-	// Environment is "live", unless set, or "sandbox".
-	Environment string `json:"environment,omitempty"`
-	// Period is how often the bot looks.
-	Period Duration `json:"period"`
-	// Markets are those that it trades, by symbol.
-	Markets map[string]Market `json:"markets"`
-	// Dollars are the most that all positions are worth together. Zero declares none.
-	Dollars decimal.Decimal `json:"dollars,omitzero"`
+	Environment string            `json:"environment,omitempty"` // "live", unless set, or "sandbox"
+	Period      Duration          `json:"period"`                // how often the bot looks
+	Markets     map[string]Market `json:"markets"`               // those that it trades, by symbol
+	Dollars     decimal.Decimal   `json:"dollars,omitzero"`      // the most that all positions are worth together; zero declares none
+	Entries     int               `json:"entries,omitempty"`     // the most that it sends in one period: 10 unless set
 	// HealthAge is how old an assessment of the service's health may be when the bot enters:
 	// unless set its period, from 1 to 5 seconds.
 	HealthAge Duration `json:"healthAge,omitzero"`
-	// StopWithin is how soon after a position opens the service has a stop for it. Zero
-	// declares no stops.
+	// StopWithin is how soon after a position opens the service has a stop for it, and FlatWithin
+	// how soon after a restart the bot has closed everything. Zero declares no stops, and that it
+	// reads its positions and goes on.
 	StopWithin Duration `json:"stopWithin,omitzero"`
-	// FlatWithin is how soon after a restart the bot has closed everything. Zero declares that
-	// it reads its positions and goes on.
 	FlatWithin Duration `json:"flatWithin,omitzero"`
-	// Entries are the most that it sends in one period: 10 unless set.
-	Entries int `json:"entries,omitempty"`
 	// Timeout is the bot's shortest time-out, which bounds how much faster than real time it
-	// can run: 10 seconds unless set.
+	// can run: 10 seconds unless set. Lag is how long reads of the simulation lag behind its writes.
 	Timeout Duration `json:"timeout,omitzero"`
-	// Lag is how long reads of the simulated service lag behind its writes.
-	Lag Duration `json:"lag,omitzero"`
+	Lag     Duration `json:"lag,omitzero"`
 }
 
 const (

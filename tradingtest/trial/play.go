@@ -115,7 +115,7 @@ func (s Scene) play(ctx context.Context, sim *tradingsim.Sim, program Program) (
 		random: rand.New(rand.NewPCG(s.Seed, name.Sum64())), symbols: slices.Sorted(maps.Keys(s.Manifest.Markets)),
 	}
 	p.nth = 1 + p.random.Int64N(int64(max(1, min(s.Quiet.Entries, 3))))
-	p.choose(func(string) tradingsim.Fault { return nil })
+	p.choose(noFault)
 	scenarios[i].play(p)
 	sim.FaultEach(nil)
 	if p.alive {
@@ -150,6 +150,8 @@ func (p *play) choose(chosen func(operation string) tradingsim.Fault) {
 	})
 }
 
+func noFault(string) tradingsim.Fault { return nil }
+
 // plan plans a fault for some requests of a kind, from the n-th on.
 func (p *play) plan(f tradingsim.Fault, of func(string) bool, n, times int64) {
 	seen := int64(0)
@@ -169,12 +171,6 @@ func (p *play) hit() bool { return p.hits.Load() > 0 }
 
 // entered reports whether the entry that something happens to has been sent.
 func (p *play) entered() bool { return p.entries.Load() >= p.nth }
-
-// begins waits for the first entry.
-func (p *play) begins() bool {
-	p.nth = 1
-	return p.reaches(p.entered)
-}
 
 // sleep lets time of the service pass.
 func (p *play) sleep(d time.Duration) {
@@ -200,12 +196,6 @@ func (p *play) settle() {
 
 // goOn lets the bot go on for a while.
 func (p *play) goOn() { p.hold(max(p.periods(2), 2*time.Second), true) }
-
-// again waits until the bot enters once more.
-func (p *play) again(more time.Duration) {
-	before := p.entries.Load()
-	p.until(func() bool { return p.entries.Load() > before }, more+max(p.periods(5), 3*time.Second), true)
-}
 
 // reaches waits for the bot to come to a point, and reports whether it does.
 func (p *play) reaches(met func() bool) bool {

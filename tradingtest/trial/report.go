@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -42,45 +43,28 @@ func Thrice(runs []Outcome) (o Outcome) {
 
 // Total is what all runs came to.
 type Total struct {
-	Verdict    Verdict // the worst of them
-	Fails      int     // findings that are fails
-	Warnings   int     // findings that are warnings
-	Exercised  int     // findings of scenarios with a fault that had an opportunity
-	NotReached int     // findings that had none
-	NoResult   int     // runs without a result, which count for nothing
+	Verdict  Verdict         // the worst of them
+	Findings map[Verdict]int // how many there are of each word
+	NoResult int             // runs without a result, which count for nothing
 }
 
-// Summary sums up runs.
-func Summary(runs []Outcome) (t Total) {
+// Summary sums up runs. A quiet run exercises nothing: it has no fault.
+func Summary(runs []Outcome) Total {
+	t := Total{Findings: map[Verdict]int{}}
+	var counted []Finding
 	for _, o := range runs {
 		if o.NoResult != "" {
 			t.NoResult++
 			continue
 		}
 		for _, f := range o.Findings {
-			switch f.Verdict {
-			case Fail:
-				t.Fails++
-			case Warn:
-				t.Warnings++
-			case NotExercised:
-				t.NotReached++
-			}
-			if f.Verdict != NotExercised && o.Scenario != Quiet {
-				t.Exercised++
+			t.Findings[f.Verdict]++
+			if f.Verdict == Fail || o.Scenario != Quiet {
+				counted = append(counted, f)
 			}
 		}
 	}
-	switch {
-	case t.Fails > 0:
-		t.Verdict = Fail
-	case t.Exercised == 0:
-		t.Verdict = NotExercised
-	case t.Warnings > 0:
-		t.Verdict = Warn
-	default:
-		t.Verdict = Pass
-	}
+	t.Verdict = worst(counted)
 	return t
 }
 
@@ -96,18 +80,19 @@ type Case struct {
 func CasesOf(scenario string, runs []Outcome) (cases []Case) {
 	for _, name := range Judgements() {
 		c := Case{Judgement: name}
-		var found []Finding
+		var all []Finding
 		for _, o := range runs {
 			if scenario != "" && scenario != o.Scenario {
 				continue
 			}
-			o.Findings = []Finding{o.Of(name)}
-			if c.Runs = append(c.Runs, o); o.Worst() != NotExercised {
+			f := o.Of(name)
+			if f.Verdict != NotExercised {
 				c.Exercised++
 			}
-			found = append(found, o.Findings...)
+			o.Findings, all = []Finding{f}, append(all, f)
+			c.Runs = append(c.Runs, o)
 		}
-		c.Verdict = worst(found)
+		c.Verdict = worst(all)
 		cases = append(cases, c)
 	}
 	return cases
@@ -115,12 +100,10 @@ func CasesOf(scenario string, runs []Outcome) (cases []Case) {
 
 // ScenariosOf are the scenarios of some runs, in the order of their first.
 func ScenariosOf(runs []Outcome) (names []string) {
-	seen := map[string]bool{}
 	for _, o := range runs {
-		if !seen[o.Scenario] {
+		if !slices.Contains(names, o.Scenario) {
 			names = append(names, o.Scenario)
 		}
-		seen[o.Scenario] = true
 	}
 	return names
 }

@@ -23,9 +23,9 @@ var scenarios = []struct {
 	{"service dies", loses(tradingsim.CrashAfter(), 1)},
 	{"limit of orders", limits(isEntry)},
 	{"limit of the key", limits(func(operation string) bool { return operation != "GET /health" && operation != "GET /openapi.json" })},
-	{"unhealthy", (*play).makeUnhealthy},
-	{"locked", (*play).lock},
-	{"no price", (*play).takePrice},
+	{"unhealthy", disturbs(makeUnhealthy)},
+	{"locked", disturbs(lock)},
+	{"no price", disturbs(takePrice)},
 	{"killed while open", func(p *play) {
 		if p.reaches(func() bool { return p.entered() && p.holds() }) {
 			p.hold(p.draw(p.periods(1)), false)
@@ -97,45 +97,44 @@ func kills(f func(*play) tradingsim.Fault) func(*play) {
 	}
 }
 
-// makeUnhealthy makes the service unhealthy while the bot is flat and wants to enter, and then
-// healthy again.
-func (p *play) makeUnhealthy() {
-	if !p.begins() {
-		return
+// disturbs changes the world for a while after the bot's first entry, and then back: the bot is flat
+// meanwhile, wants to enter, and enters again afterwards.
+func disturbs(change func(*play) (long time.Duration, back func())) func(*play) {
+	return func(p *play) {
+		p.nth = 1
+		if !p.reaches(p.entered) {
+			return
+		}
+		p.flat = true
+		long, back := change(p)
+		p.hold(long, true)
+		back()
+		before := p.entries.Load()
+		p.until(func() bool { return p.entries.Load() > before }, healthCache+max(p.periods(5), 3*time.Second), true)
 	}
+}
+
+// makeUnhealthy makes the service unhealthy.
+func makeUnhealthy(p *play) (long time.Duration, back func()) {
 	status := [][2]string{{"degraded", "stale"}, {"unavailable", "unknown"}}[p.random.IntN(2)]
 	p.sim.SetHealth(status[0], status[1])
-	p.flat = true
-	p.hold(healthCache+time.Duration(p.Manifest.HealthAge)+max(p.periods(2), 2*time.Second), true)
-	p.sim.SetHealth("healthy", "live")
-	p.again(healthCache)
+	return healthCache + time.Duration(p.Manifest.HealthAge) + max(p.periods(2), 2*time.Second), func() { p.sim.SetHealth("healthy", "live") }
 }
 
-// lock makes the account refuse new exposure while the bot is flat.
-func (p *play) lock() {
-	if !p.begins() {
-		return
-	}
-	p.flat = true
+// lock makes the account refuse new exposure.
+func lock(p *play) (long time.Duration, back func()) {
+	long = max(p.periods(8), 4*time.Second)
 	if p.sandbox() {
 		p.plan(tradingsim.Fail(403, "account_locked"), isEntry, 1, 1<<30)
-	} else {
-		p.clear()
-		p.sim.SetStatus(Account, "PASSED")
+		return long, func() { p.choose(noFault) }
 	}
-	p.hold(max(p.periods(8), 4*time.Second), true)
-	p.choose(func(string) tradingsim.Fault { return nil })
-	if !p.sandbox() {
-		p.sim.SetStatus(Account, "ACTIVE")
-	}
-	p.again(0)
+	p.clear()
+	p.sim.SetStatus(Account, "PASSED")
+	return long, func() { p.sim.SetStatus(Account, "ACTIVE") }
 }
 
-// takePrice takes all marks away while the bot is flat.
-func (p *play) takePrice() {
-	if !p.begins() {
-		return
-	}
+// takePrice takes all marks away.
+func takePrice(p *play) (long time.Duration, back func()) {
 	for range 5 { // it may enter in between
 		p.clear()
 		for _, symbol := range p.symbols {
@@ -147,8 +146,8 @@ func (p *play) takePrice() {
 		p.wobble()
 	}
 	p.still = true
-	p.hold(max(p.periods(5), 2*time.Second), false)
-	p.still = false
-	p.wobble()
-	p.again(0)
+	return max(p.periods(5), 2*time.Second), func() {
+		p.still = false
+		p.wobble()
+	}
 }

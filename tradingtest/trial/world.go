@@ -165,9 +165,6 @@ func (w *world) freshSince(r *request, t time.Time) bool {
 	return first == nil || !first.At.Before(t)
 }
 
-// fresh reports whether it is under a key that was never seen before.
-func (w *world) fresh(r *request) bool { return w.keys[r.key] == nil }
-
 // flatFor reports whether nothing was held for some periods by now, all of them since t.
 func (w *world) flatFor(periods int, t time.Time) bool {
 	if w.flat.After(t) {

@@ -34,8 +34,7 @@ type runner struct {
 	self     string   // this command, whose main calls [Kept]
 	file     string   // of the manifest
 	manifest judge.Manifest
-	many     int // seeds
-	seed     uint64
+	seeds    []uint64
 	only     []string // scenarios
 	counts   string   // of an earlier quiet run; empty makes one
 	quiet    judge.Counts
@@ -69,26 +68,34 @@ exercised.`,
 			"  trading trial -- python3 loop.py {dir}/state\n" +
 			"  trading trial --only \"lost reply\" --seed 7 -- ./bot",
 	}
-	r.judges(cmd, func(argv []string) ([]judge.Outcome, error) {
-		if err := r.complete(cmd, argv); err != nil {
-			return nil, err
-		}
-		remove, err := r.prepare(argv)
-		defer remove()
-		if err != nil {
-			return nil, err
-		}
-		return r.all(cmd.Context())
-	})
 	r.program(cmd)
 	f := cmd.Flags()
-	f.IntVar(&r.many, "seeds", 3, "how many seeds each scenario is played with")
-	f.Uint64Var(&r.seed, "seed", 0, "this seed alone")
+	many := f.Int("seeds", 3, "how many seeds each scenario is played with")
+	seed := f.Uint64("seed", 0, "this seed alone")
 	f.StringArrayVar(&r.only, "only", nil, "this scenario alone; may be repeated")
 	f.StringVar(&r.counts, "counts", "", "entries and changes of levels of an earlier quiet run, such as 5,0, instead of another quiet run")
 	f.IntVar(&r.parallel, "parallel", 16, "how many run at once")
 	f.StringVar(&r.dir, "keep", "", "keep the folder of each run, with sim.log and what the bot printed, in this folder")
 	f.StringVar(&r.junit, "junit", "", "write the result to this file, as CI systems read it")
+	r.judges(cmd, func(argv []string) (outcomes []judge.Outcome, err error) {
+		if *many < 1 || *many > 1000 || r.parallel < 1 || r.parallel > 256 {
+			return nil, errors.New("--seeds must be from 1 to 1000, and --parallel from 1 to 256")
+		}
+		for i := range *many {
+			r.seeds = append(r.seeds, uint64(i)+1)
+		}
+		if *seed > 0 {
+			r.seeds = []uint64{*seed}
+		}
+		if err := r.complete(cmd, argv); err != nil {
+			return nil, err
+		}
+		err = r.prepared(argv, func() error {
+			outcomes, err = r.all(cmd.Context())
+			return err
+		})
+		return outcomes, err
+	})
 	cmd.AddCommand(newInit(app), newJudge(app))
 	return cmd
 }
@@ -103,9 +110,6 @@ func (r *runner) program(cmd *cobra.Command) {
 
 // complete judges the flags of "trading trial", and fills in what is not set.
 func (r *runner) complete(cmd *cobra.Command, argv []string) error {
-	if r.many < 1 || r.many > 1000 || r.parallel < 1 || r.parallel > 256 {
-		return errors.New("--seeds must be from 1 to 1000, and --parallel from 1 to 256")
-	}
 	for _, name := range r.only {
 		if !slices.Contains(judge.Scenarios(), name) {
 			return fmt.Errorf("--only is %q: it must be one of %s", name, strings.Join(judge.Scenarios(), ", "))
@@ -127,17 +131,6 @@ func (r *runner) complete(cmd *cobra.Command, argv []string) error {
 		r.again += " " + quote(arg)
 	}
 	return nil
-}
-
-// seeds are what the scenarios are played with.
-func (r *runner) seeds() (list []uint64) {
-	if r.seed > 0 {
-		return []uint64{r.seed}
-	}
-	for i := range r.many {
-		list = append(list, uint64(i)+1)
-	}
-	return list
 }
 
 // replay is the command that plays a run again.
@@ -177,30 +170,28 @@ func (r *runner) judges(cmd *cobra.Command, find func(args []string) ([]judge.Ou
 	}
 }
 
-// result is the report as JSON.
-type result struct {
-	Verdict      judge.Verdict   `json:"verdict"`
-	ManifestHash string          `json:"manifestHash"`
-	Runs         []judge.Outcome `json:"runs"`
-}
-
 func (r *runner) report(out *cli.Output, outcomes []judge.Outcome) error {
 	total := judge.Summary(outcomes)
-	v := result{total.Verdict, r.manifest.Hash(), outcomes}
+	v := struct {
+		Verdict      judge.Verdict   `json:"verdict"`
+		ManifestHash string          `json:"manifestHash"`
+		Runs         []judge.Outcome `json:"runs"`
+	}{total.Verdict, r.manifest.Hash(), outcomes}
 	var text strings.Builder
 	judge.WriteReached(&text, outcomes)
 	judge.WriteFindings(&text, outcomes)
-	fmt.Fprintf(&text, "\n%s: %d fails, %d warnings, %d exercised, %d not, %d without a result; manifest %s\n",
-		total.Verdict, total.Fails, total.Warnings, total.Exercised, total.NotReached, total.NoResult, v.ManifestHash)
+	fails := total.Findings[judge.Fail]
+	fmt.Fprintf(&text, "\n%s: %d fails, %d warnings, %d passes, %d not exercised, %d runs without a result; manifest %s\n", total.Verdict,
+		fails, total.Findings[judge.Warn], total.Findings[judge.Pass], total.Findings[judge.NotExercised], total.NoResult, v.ManifestHash)
 	if err := out.Print(v, func(w io.Writer) { fmt.Fprint(w, cli.PrintableLines(text.String())) }); err != nil {
 		return err
 	}
 	switch {
-	case total.Fails > 0:
-		return cli.WithCode(failed, fmt.Errorf("the bot failed %d judgements", total.Fails))
+	case fails > 0:
+		return cli.WithCode(failed, fmt.Errorf("the bot failed %d judgements", fails))
 	case total.NoResult > 0:
 		return cli.WithCode(harness, fmt.Errorf("%d runs have no result", total.NoResult))
-	case total.Exercised == 0:
+	case total.Verdict == judge.NotExercised:
 		return cli.WithCode(notExercised, errors.New("nothing was exercised: the bot sent no entry, or nothing came of it"))
 	}
 	return nil
@@ -222,32 +213,30 @@ hold.`,
 		for symbol, price := range map[string]int64{"BTC": 64000, "ETH": 3200, "SOL": 150, "TSLA": 250, "GOLD": 2400} {
 			r.manifest.Markets[symbol] = judge.Market{Price: decimal.New(price, 0)}
 		}
-		m, questions, err := r.propose(cmd.Context(), argv)
-		if err != nil {
+		if err := r.prepared(argv, func() error { return r.propose(cmd.Context()) }); err != nil {
 			return cli.WithCode(harness, err)
 		}
-		for _, q := range questions {
-			app.Sayf("%s", cli.PrintableLines(q))
-		}
-		encoder := json.NewEncoder(app.Out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(m)
+		return nil
 	}
 	return cmd
 }
 
-// propose makes a manifest of what a program does in a quiet run.
-func (r *runner) propose(ctx context.Context, argv []string) (m judge.Manifest, questions []string, err error) {
-	remove, err := r.prepare(argv)
-	defer remove()
-	if err != nil {
-		return m, nil, err
-	}
+// propose writes a manifest of what a program does in a quiet run, and asks.
+func (r *runner) propose(ctx context.Context) error {
 	_, events, err := r.one(ctx, judge.Scene{Scenario: judge.Quiet, Seed: 1})
 	if err != nil {
-		return m, nil, err
+		return err
 	}
-	return judge.Propose(r.manifest, events)
+	m, questions, err := judge.Propose(r.manifest, events)
+	if err != nil {
+		return err
+	}
+	for _, q := range questions {
+		r.app.Sayf("%s", cli.PrintableLines(q))
+	}
+	encoder := json.NewEncoder(r.app.Out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(m)
 }
 
 func newJudge(app *cli.App) *cobra.Command {

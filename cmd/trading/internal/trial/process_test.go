@@ -100,8 +100,7 @@ func TestSpeed(t *testing.T) {
 	prepare := func(speed float64, timeout time.Duration, argv ...string) (float64, string, error) {
 		var says strings.Builder
 		r := &runner{app: &cli.App{Err: &says}, speed: speed, manifest: judge.Manifest{Timeout: judge.Duration(timeout)}}
-		remove, err := r.prepare(argv)
-		remove()
+		err := r.prepared(argv, func() error { return nil })
 		return r.speed, says.String(), err
 	}
 	t.Setenv("PATH", bin)
@@ -130,7 +129,7 @@ func TestSpeed(t *testing.T) {
 // A replay is one line for the shell.
 func TestReplay(t *testing.T) {
 	cmd := &cobra.Command{}
-	r := &runner{app: &cli.App{}, many: 1, parallel: 1, counts: "5,1"}
+	r := &runner{app: &cli.App{}, counts: "5,1"}
 	r.program(cmd)
 	cmd.Flags().String("manifest", "trial.json", "")
 	require.NoError(t, cmd.ParseFlags([]string{"--speed=60", "--kill-command=docker kill bot"}))

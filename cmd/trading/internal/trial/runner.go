@@ -26,30 +26,28 @@ const (
 	shortest = 50 * time.Millisecond
 )
 
-// prepare finds the program and this command, bounds the speed, and makes the folder for the runs;
-// remove removes a temporary one.
-func (r *runner) prepare(argv []string) (remove func(), err error) {
-	remove = func() {}
+// prepared finds the program and this command, bounds the speed, and runs do with a folder for its runs.
+func (r *runner) prepared(argv []string, do func() error) error {
 	if len(argv) == 0 {
-		return remove, errors.New("missing: COMMAND, after --")
+		return errors.New("missing: COMMAND, after --")
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
-		return remove, err
+		return err
+	}
+	if r.self, err = os.Executable(); err != nil {
+		return err
 	}
 	if killsLess != "" {
 		r.app.Sayf("%s", killsLess)
 	}
 	r.argv = argv
-	if r.self, err = os.Executable(); err != nil {
-		return remove, err
-	}
 	if r.speed = max(1, r.speed); r.speed > 1 {
 		if _, err := exec.LookPath("faketime"); err != nil {
-			return remove, fmt.Errorf("--speed needs the program faketime: %w", err)
+			return fmt.Errorf("--speed needs the program faketime: %w", err)
 		}
 		if _, err := buildinfo.ReadFile(path); err == nil {
-			return remove, fmt.Errorf("%s is a program in Go, whose clock nobody can make fast: leave --speed out, or test its bot by trial.Run", argv[0])
+			return fmt.Errorf("%s is a program in Go, whose clock nobody can make fast: leave --speed out, or test its bot by trial.Run", argv[0])
 		}
 		if most := max(1, min(maxSpeed, float64(r.manifest.Timeout)/float64(shortest))); r.speed > most {
 			r.app.Sayf("--speed is %g for time-outs of %s", most, time.Duration(r.manifest.Timeout))
@@ -57,16 +55,20 @@ func (r *runner) prepare(argv []string) (remove func(), err error) {
 		}
 	}
 	if r.dir != "" {
-		return remove, os.MkdirAll(r.dir, 0o700)
+		err = os.MkdirAll(r.dir, 0o700)
+	} else if r.dir, err = os.MkdirTemp("", "trading-trial-"); err == nil {
+		defer func() { _ = os.RemoveAll(r.dir) }()
 	}
-	r.dir, err = os.MkdirTemp("", "trading-trial-")
-	return func() { _ = os.RemoveAll(r.dir) }, err
+	if err != nil {
+		return err
+	}
+	return do()
 }
 
 // all plays all scenarios, and returns their outcomes in order. An error is of the harness.
 func (r *runner) all(ctx context.Context) (outcomes []judge.Outcome, err error) {
 	if r.counts == "" {
-		o, _, err := r.one(ctx, judge.Scene{Scenario: judge.Quiet, Seed: r.seeds()[0]})
+		o, _, err := r.one(ctx, judge.Scene{Scenario: judge.Quiet, Seed: r.seeds[0]})
 		if err != nil {
 			return nil, fmt.Errorf("the quiet run: %w", err)
 		}
@@ -77,7 +79,7 @@ func (r *runner) all(ctx context.Context) (outcomes []judge.Outcome, err error) 
 		}
 	}
 	var scenes []judge.Scene
-	for _, seed := range r.seeds() {
+	for _, seed := range r.seeds {
 		for _, scenario := range r.only {
 			if scenario != judge.Quiet {
 				scenes = append(scenes, judge.Scene{Scenario: scenario, Seed: seed})
