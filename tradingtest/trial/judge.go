@@ -30,9 +30,7 @@ type Finding struct {
 	Contract string `json:"contract"`
 	// Change is what to change so that it is exercised.
 	Change string `json:"change,omitempty"`
-	// Count is how often it happened, Requests are those that show the first time, and Picture
-	// is what happened then, as text.
-	Count    int     `json:"count,omitempty"`
+	// Requests are those that show the first time, and Picture is what happened then, as text.
 	Requests []int64 `json:"requests,omitempty"`
 	Picture  string  `json:"picture,omitempty"`
 }
@@ -85,7 +83,6 @@ func (t *tally) had(it bool) { t.exercised = t.exercised || it }
 
 // violated notes a violation. The first of the worst word is shown.
 func (t *tally) violated(v Verdict, reason string, shows []*request, format string, args ...any) {
-	t.Count++
 	if t.Verdict == Fail || t.Verdict == v {
 		return
 	}

@@ -347,12 +347,13 @@ func TestALateMachineFailsNoBot(t *testing.T) {
 		trial.NoStop: {manifest(), 5 * time.Second, func(b told, late time.Duration) {
 			b.buy("a", "")
 			pass(late)
-			b.positions()
+			b.send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "c")
 		}},
 		trial.Restart: {flat, 3 * time.Second, func(b told, late time.Duration) {
 			b.buy("a", "")
 			b.sim.Note(tradingsim.EventKill, "")
 			b.sim.Note(tradingsim.EventStart, "")
+			b.positions()
 			pass(late)
 			b.send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "c")
 		}},
@@ -371,11 +372,14 @@ func TestALateMachineFailsNoBot(t *testing.T) {
 						b.sim.Note(tradingsim.EventLate, machine.String())
 					}
 					row.story(b, row.deadline+bot)
+					pass(30 * time.Second)
+					b.positions()
 				}).Of(judgement).Verdict
 			}
 			assert.Equal(t, trial.Fail, verdict(0, time.Second))
 			assert.NotEqual(t, trial.Fail, verdict(2*time.Second, time.Second))
 			assert.Equal(t, trial.Fail, verdict(2*time.Second, 3*time.Second))
+			assert.Equal(t, trial.NotExercised, verdict(time.Hour, time.Second), "nothing could be judged")
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -137,20 +136,23 @@ func lockedEntry(t *tally) func(*world, point) {
 func restart(t *tally) func(*world, point) {
 	var read, held bool // held: when this life began; read: the positions, in it
 	return func(w *world, p point) {
-		flatten := time.Duration(w.FlatWithin)
+		flatten, long := time.Duration(w.FlatWithin), w.periods(2)
+		if flatten > 0 {
+			long = flatten + w.late
+		}
 		switch {
 		case w.kills == 0 || w.dead:
 			return
 		case p.kind == tradingsim.EventStart:
 			read, held = false, len(w.held) > 0
 		case p.kind == ended:
-			t.had(held && w.now.Sub(w.started) >= cmp.Or(flatten, w.periods(2)))
+			t.had(held && w.now.Sub(w.started) >= long)
 		case p.kind == tradingsim.EventAnswer && p.r.shows(positions) && !p.r.At.Before(w.started):
 			read = true
 		case p.kind == tradingsim.EventRequest && w.adds(p.r) && !read && w.freshSince(p.r, w.started):
 			t.violated(Fail, "entry-before-positions", append(slices.Clone(w.recent[p.r.body.Symbol]), p.r), "The bot entered anew after a restart, before it had read its positions: %s.", p.r.text())
 		}
-		if deadline := w.started.Add(flatten + w.late); flatten > 0 && held && w.now.After(deadline) && (w.flat.IsZero() || w.flat.After(deadline)) {
+		if deadline := w.started.Add(long); flatten > 0 && held && w.now.After(deadline) && (w.flat.IsZero() || w.flat.After(deadline)) {
 			held = false
 			t.violated(Fail, "not-flat-after-restart", nil, "The account was not flat within flatWithin, %s, of the restart.", flatten)
 		}

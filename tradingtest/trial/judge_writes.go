@@ -106,8 +106,9 @@ func retryAfter(t *tally) func(*world, point) {
 			}
 		case p.kind == tradingsim.EventAnswer && p.r.Code == "rate_limited" && p.r.known() && p.r.RetryAfter > 0:
 			scope := p.r.scope()
-			if l := open[scope]; l == nil || !p.at.Before(l.end) {
-				open[scope] = &limit{p.r, p.at.Add(time.Second + w.late), p.at.Add(time.Duration(p.r.RetryAfter) * time.Second), 0}
+			from, end := p.at.Add(time.Second+w.late), p.at.Add(time.Duration(p.r.RetryAfter)*time.Second)
+			if l := open[scope]; (l == nil || !p.at.Before(l.end)) && from.Before(end) {
+				open[scope] = &limit{p.r, from, end, 0}
 			}
 		}
 	}

@@ -98,6 +98,8 @@ func (m Manifest) complete() (Manifest, error) {
 	return m, errors.Join(wrong...)
 }
 
+func (m Manifest) periods(n int) time.Duration { return time.Duration(n) * time.Duration(m.Period) }
+
 // plain reports whether a number can be computed with: hostile exponents take all memory.
 func plain(d decimal.Decimal) bool {
 	return d.Exponent() >= -30 && d.Exponent() <= 30 && d.NumDigits() <= 60

@@ -86,53 +86,48 @@ func Play(ctx context.Context, s Scene, launch func(*tradingsim.Sim) (Program, e
 	if s.Speed > 1 {
 		opts = append(opts, tradingsim.WithSpeed(s.Speed))
 	}
+	i := slices.Index(Scenarios(), s.Scenario)
+	if i < 0 {
+		return o, nil, fmt.Errorf("there is no scenario %q", s.Scenario)
+	}
 	sim := tradingsim.New(opts...)
 	defer func() { err = errors.Join(err, sim.Close()) }()
 	stop := sim.Watch(func(e tradingsim.Event) { events = append(events, e) })
-	program, err := launch(sim)
-	ends := 0
-	if err == nil {
-		ends, err = s.play(ctx, sim, program)
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(s.Scenario)) // never fails
+	p := &play{
+		ctx: ctx, Scene: s, sim: sim, due: map[string]time.Time{}, random: rand.New(rand.NewPCG(s.Seed, name.Sum64())),
+		symbols: slices.Sorted(maps.Keys(s.Manifest.Markets)),
+	}
+	if p.program, err = launch(sim); err == nil {
+		err = p.through(scenarios[i].play)
 	}
 	stop() // exchanges that a kill has broken may end later
 	if err != nil {
 		return o, events, err
 	}
 	o, err = Judge(s.Manifest, events)
-	o.Scenario, o.Seed, o.Counts.Ends = s.Scenario, s.Seed, ends
+	o.Scenario, o.Seed, o.Counts.Ends = s.Scenario, s.Seed, p.ends
 	return o, events, err
 }
 
-func (s Scene) play(ctx context.Context, sim *tradingsim.Sim, program Program) (ends int, err error) {
-	i := slices.Index(Scenarios(), s.Scenario)
-	if i < 0 {
-		return 0, fmt.Errorf("there is no scenario %q", s.Scenario)
-	}
-	name := fnv.New64a()
-	_, _ = name.Write([]byte(s.Scenario)) // never fails
-	p := &play{
-		ctx: ctx, Scene: s, sim: sim, program: program, due: map[string]time.Time{},
-		random: rand.New(rand.NewPCG(s.Seed, name.Sum64())), symbols: slices.Sorted(maps.Keys(s.Manifest.Markets)),
-	}
-	p.nth = 1 + p.random.Int64N(int64(max(1, min(s.Quiet.Entries, 3))))
+// through plays a scenario from the bot's first start to its death.
+func (p *play) through(scenario func(*play)) error {
+	p.nth = 1 + p.random.Int64N(int64(max(1, min(p.Quiet.Entries, 3))))
 	p.choose(noFault)
-	scenarios[i].play(p)
-	sim.FaultEach(nil)
+	scenario(p)
+	p.sim.FaultEach(nil)
 	if p.alive {
-		p.err = errors.Join(p.err, program.Kill())
+		p.err = errors.Join(p.err, p.program.Kill())
 	}
 	// A look of a bot is some requests, and each may be as late.
 	if late := 5 * time.Duration(float64(p.late)*p.Speed); late > 0 {
-		sim.Note(tradingsim.EventLate, late.String())
+		p.sim.Note(tradingsim.EventLate, late.String())
 	}
-	return p.ends, p.err
+	return p.err
 }
 
 func (p *play) sandbox() bool { return p.Manifest.Environment == "sandbox" }
-
-func (p *play) periods(n int) time.Duration {
-	return time.Duration(n) * time.Duration(p.Manifest.Period)
-}
 
 // draw is a time below another.
 func (p *play) draw(below time.Duration) time.Duration {
@@ -190,16 +185,16 @@ func (p *play) hold(d time.Duration, room bool) {
 // settle lets time pass without room: a bot that has something to read, to protect or to close
 // has the time for it, and a bot that does not do so shows it.
 func (p *play) settle() {
-	most := max(time.Duration(p.Manifest.StopWithin), time.Duration(p.Manifest.FlatWithin), p.periods(2), time.Second)
-	p.hold(most+max(p.periods(1), time.Second), false)
+	most := max(time.Duration(p.Manifest.StopWithin), time.Duration(p.Manifest.FlatWithin), p.Manifest.periods(2), time.Second)
+	p.hold(most+max(p.Manifest.periods(1), time.Second), false)
 }
 
 // goOn lets the bot go on for a while.
-func (p *play) goOn() { p.hold(max(p.periods(2), 2*time.Second), true) }
+func (p *play) goOn() { p.hold(max(p.Manifest.periods(2), 2*time.Second), true) }
 
 // reaches waits for the bot to come to a point, and reports whether it does.
 func (p *play) reaches(met func() bool) bool {
-	return p.until(met, max(p.periods(25), 10*time.Second), true)
+	return p.until(met, max(p.Manifest.periods(25), 10*time.Second), true)
 }
 
 // until lets time pass until a condition is met, and reports whether it was.
@@ -209,7 +204,7 @@ func (p *play) until(met func() bool, most time.Duration, room bool) bool {
 		p.start("started")
 	}
 	// It looks not so often that it takes the machine from the bots.
-	step := max(min(p.periods(1)/5, time.Minute), time.Duration(20*p.Speed)*time.Millisecond)
+	step := max(min(p.Manifest.periods(1)/5, time.Minute), time.Duration(20*p.Speed)*time.Millisecond)
 	for end := p.sim.Now().Add(most); ; {
 		if p.err = cmp.Or(p.err, p.ctx.Err()); p.err != nil {
 			return false
@@ -243,7 +238,7 @@ func (p *play) start(text string) {
 // restart starts a bot again that has ended by itself, as its supervisor would: each time later.
 func (p *play) restart() {
 	p.sim.Note(tradingsim.EventKill, "it ended by itself: "+p.program.How())
-	p.sleep(max(p.periods(1), 500*time.Millisecond) << min(p.ends, 3))
+	p.sleep(max(p.Manifest.periods(1), 500*time.Millisecond) << min(p.ends, 3))
 	p.ends++
 	p.start("started again after its own end")
 }
@@ -255,7 +250,7 @@ func (p *play) kill() {
 	}
 	p.sleep(time.Duration(250*p.Speed) * time.Millisecond) // what is in the socket arrives
 	p.sim.Note(tradingsim.EventKill, "killed by the scenario")
-	p.sleep(max(p.periods(1), 500*time.Millisecond))
+	p.sleep(max(p.Manifest.periods(1), 500*time.Millisecond))
 	p.start("started again")
 	p.settle()
 	p.goOn()
@@ -301,7 +296,7 @@ func (p *play) makeRoom(act bool) {
 	due := func(what string) bool {
 		waits[what] = true
 		if p.due[what].IsZero() {
-			p.due[what] = now.Add(p.periods(1) + p.draw(p.periods(1)))
+			p.due[what] = now.Add(p.Manifest.periods(1) + p.draw(p.Manifest.periods(1)))
 		}
 		return act && !now.Before(p.due[what])
 	}

@@ -14,7 +14,7 @@ var scenarios = []struct {
 	name string
 	play func(*play)
 }{
-	{Quiet, func(p *play) { p.hold(max(p.periods(12), 6*time.Second), true) }},
+	{Quiet, func(p *play) { p.hold(max(p.Manifest.periods(12), 6*time.Second), true) }},
 	{"lost reply", loses(tradingsim.DropResponse(), 4)},
 	{"lost request", loses(tradingsim.DropRequest(), 4)},
 	{"cut reply", loses(tradingsim.TruncateResponse(), 4)},
@@ -28,12 +28,12 @@ var scenarios = []struct {
 	{"no price", disturbs(takePrice)},
 	{"killed while open", func(p *play) {
 		if p.reaches(func() bool { return p.entered() && p.holds() }) {
-			p.hold(p.draw(p.periods(1)), false)
+			p.hold(p.draw(p.Manifest.periods(1)), false)
 			p.kill()
 		}
 	}},
 	{"killed in a reply", kills(func(*play) tradingsim.Fault { return tradingsim.DelayResponse(time.Hour) })},
-	{"killed in an order", kills(func(p *play) tradingsim.Fault { return tradingsim.Delay(p.periods(1) / 2) })},
+	{"killed in an order", kills(func(p *play) tradingsim.Fault { return tradingsim.Delay(p.Manifest.periods(1) / 2) })},
 	{"lost stop", func(p *play) {
 		if n := int64(min(p.Quiet.Levels, 3)); n > 0 {
 			p.plan(tradingsim.DropRequest(), isLevels, 1+p.random.Int64N(n), 1+p.random.Int64N(4))
@@ -67,7 +67,7 @@ func loses(f tradingsim.Fault, most int64) func(*play) {
 // limits answers what is in a scope 429 from the n-th entry on, for as long as its answer says.
 func limits(scope func(string) bool) func(*play) {
 	return func(p *play) {
-		wait := min(max(p.periods(5), 5*time.Second), time.Minute).Round(time.Second)
+		wait := min(max(p.Manifest.periods(5), 5*time.Second), time.Minute).Round(time.Second)
 		var end time.Time
 		p.choose(func(operation string) tradingsim.Fault {
 			now := p.sim.Now()
@@ -110,7 +110,7 @@ func disturbs(change func(*play) (long time.Duration, back func())) func(*play) 
 		p.hold(long, true)
 		back()
 		before := p.entries.Load()
-		p.until(func() bool { return p.entries.Load() > before }, healthCache+max(p.periods(5), 3*time.Second), true)
+		p.until(func() bool { return p.entries.Load() > before }, healthCache+max(p.Manifest.periods(5), 3*time.Second), true)
 	}
 }
 
@@ -118,12 +118,12 @@ func disturbs(change func(*play) (long time.Duration, back func())) func(*play) 
 func makeUnhealthy(p *play) (long time.Duration, back func()) {
 	status := [][2]string{{"degraded", "stale"}, {"unavailable", "unknown"}}[p.random.IntN(2)]
 	p.sim.SetHealth(status[0], status[1])
-	return healthCache + time.Duration(p.Manifest.HealthAge) + max(p.periods(2), 2*time.Second), func() { p.sim.SetHealth("healthy", "live") }
+	return healthCache + time.Duration(p.Manifest.HealthAge) + max(p.Manifest.periods(2), 2*time.Second), func() { p.sim.SetHealth("healthy", "live") }
 }
 
 // lock makes the account refuse new exposure.
 func lock(p *play) (long time.Duration, back func()) {
-	long = max(p.periods(8), 4*time.Second)
+	long = max(p.Manifest.periods(8), 4*time.Second)
 	if p.sandbox() {
 		p.plan(tradingsim.Fail(403, "account_locked"), isEntry, 1, 1<<30)
 		return long, func() { p.choose(noFault) }
@@ -146,7 +146,7 @@ func takePrice(p *play) (long time.Duration, back func()) {
 		p.wobble()
 	}
 	p.still = true
-	return max(p.periods(5), 2*time.Second), func() {
+	return max(p.Manifest.periods(5), 2*time.Second), func() {
 		p.still = false
 		p.wobble()
 	}

@@ -172,5 +172,3 @@ func (w *world) flatFor(periods int, t time.Time) bool {
 	}
 	return !w.flat.IsZero() && w.now.Sub(t) >= w.periods(periods)
 }
-
-func (w *world) periods(n int) time.Duration { return time.Duration(n) * time.Duration(w.Period) }
