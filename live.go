@@ -217,7 +217,7 @@ func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOptio
 // always sent. A close can pass or fail the account: read the result's Status.
 func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
 	call := a.begin(ctx, OpClose, opts)
-	call.symbol, call.all = symbol, part.pct.Equal(All.pct)
+	call.symbol, call.all = symbol, isAll(part.pct)
 	if err := call.check(check.Symbol(check.Live, symbol), check.Part(check.Live, part.pct)); err != nil {
 		return nil, err
 	}

@@ -168,6 +168,9 @@ var All = Percent(decimal.NewFromInt(100))
 // service decides. What lies outside is refused before it is sent.
 func Percent(p decimal.Decimal) Part { return Part{pct: p} }
 
+// isAll reports whether a percent is all of a position.
+func isAll(pct decimal.Decimal) bool { return pct.Equal(decimal.NewFromInt(100)) }
+
 // Percent returns how much of a position p is, in percent; 0 for the zero value.
 func (p Part) Percent() decimal.Decimal { return p.pct }
 

@@ -87,7 +87,7 @@ func (c *call) passOn(r *Raw) error {
 		request := orderRequest(c.account, &o)
 		order = &request
 	case b.Takes("closePercent"):
-		c.all = b.Decimal("closePercent").Equal(All.pct)
+		c.all = isAll(b.Decimal("closePercent"))
 	case c.endpoint.Asks == spec.AsksRunEdit:
 		c.symbol = c.core.books.MarketOf(bookOf(EnvLive, c.account), b.Text("runId"))
 	case c.endpoint.Asks == spec.AsksLevels:
