@@ -133,6 +133,8 @@ func TestUnmarshal_Errors(t *testing.T) {
 		problem Problem
 	}{
 		{``, "", 0, Truncated},
+		{`{"le`, "", 4, Truncated},
+		{`{"legs"`, "legs", 7, Truncated},
 		{`null`, "", 0, UnexpectedNull},
 		{`[]`, "", 0, WrongType},
 		{`<html>`, "", 0, Syntax},

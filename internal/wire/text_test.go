@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -26,6 +27,13 @@ func TestText(t *testing.T) {
 		assert.Empty(t, d.Text(), text)
 		assert.Error(t, d.Finish(), text)
 	}
+}
+
+// A body is shown cut between runes, whatever it is made of.
+func TestBodyIsCutBetweenRunes(t *testing.T) {
+	assert.Equal(t, "a", CutText("aé", 2))
+	assert.Empty(t, CutText("é", 1))
+	assert.Equal(t, "… (1000 bytes)", Body(bytes.Repeat([]byte{0x80}, 1000)).String())
 }
 
 // A short text that was read a moment ago costs nothing, in the next answer too.
