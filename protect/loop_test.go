@@ -27,6 +27,25 @@ func (r *rig) fall(to int) {
 	}
 }
 
+// TestAWildMarketNeedsMoreRoom: what an account holds needs more room once its market moves, as much as it moves.
+func TestAWildMarketNeedsMoreRoom(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		_, err := r.client.Live.Account(acc).PlaceOrder(t.Context(), order(trading.Long, "0.5", "BTC"))
+		require.NoError(t, err, "which no guard has seen")
+		r.wait(10 * time.Second)
+		needs := func() decimal.Decimal { need, _ := r.state().Need.Get(); return need }
+		calm := needs()
+		for range 60 {
+			for _, price := range []string{"50400", "50000"} {
+				r.set(price)
+				r.wait(2 * time.Second)
+			}
+		}
+		require.True(t, needs().GreaterThan(calm.Mul(dec("1.5"))), "%s, in calm %s", needs(), calm)
+		require.WithinDuration(t, time.Now(), r.state().Seen, time.Minute)
+	})
+}
+
 // TestDriftIsFlattened: a position without a stop drifts towards the floor, and is
 // closed while there is room.
 func TestDriftIsFlattened(t *testing.T) {
@@ -427,6 +446,17 @@ func TestManyAccounts(t *testing.T) {
 		w := &watcher{p: p, interval: shortest}
 		require.Equal(t, want, w.pace())
 	}
+}
+
+// TestMarketsThatCannotBeReadAgain: what was read of them holds.
+func TestMarketsThatCannotBeReadAgain(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		r.wait(10 * time.Second)
+		always(r.sim, string(trading.OpMarkets), tradingsim.GatewayError(502))
+		r.wait(marketsAge + 10*time.Minute)
+		require.False(t, r.state().Blind)
+		require.NoError(t, r.buy("0.1"))
+	})
 }
 
 // TestBlind: a dead service blinds; entries are refused, nothing is sent on a guess, and

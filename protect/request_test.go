@@ -179,6 +179,37 @@ func TestAskTooOld(t *testing.T) {
 	}
 }
 
+// TestAskedInEachState: a halt holds up no flattening, an account that has ended is not flattened, and what ends by
+// itself is not resumed.
+func TestAskedInEachState(t *testing.T) {
+	const refused State = ""
+	for was, asked := range map[State][3]State{ // a halt, a flattening, a resume
+		Starting:   {SoftHalt, Flattening, Starting},
+		OK:         {SoftHalt, Flattening, Starting},
+		Warned:     {SoftHalt, Flattening, Starting},
+		SoftHalt:   {SoftHalt, Flattening, Starting},
+		Flattening: {Flattening, Flattening, refused},
+		Stuck:      {Stuck, Flattening, refused},
+		Held:       {Held, Flattening, Starting},
+		TooLate:    {TooLate, Flattening, Starting},
+		Lost:       {Lost, refused, refused},
+		Passed:     {Passed, refused, refused},
+	} {
+		for i, kind := range []RequestKind{RequestHalt, RequestFlatten, RequestResume} {
+			r := record{State: was, Reason: "before"}
+			err := r.ask(kind, "a test")
+			if asked[i] == refused {
+				require.Error(t, err, "%s: %s", was, kind)
+				require.Equal(t, record{State: was, Reason: "before"}, r)
+				continue
+			}
+			require.NoError(t, err, "%s: %s", was, kind)
+			require.Equal(t, asked[i], r.State, "%s: %s", was, kind)
+			require.Equal(t, kind != RequestResume, r.Manual, "%s: %s", was, kind)
+		}
+	}
+}
+
 // TestCorruptRequestHalts: whatever byte of a request is lost or changed, and whatever it
 // asked for, the account is halted.
 func TestCorruptRequestHalts(t *testing.T) {

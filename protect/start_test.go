@@ -205,3 +205,14 @@ func TestWhatIsWrongHasAnOrder(t *testing.T) {
 		require.Equal(t, o.check().Error(), o.check().Error())
 	}
 }
+
+// TestAfterRun: nobody watches any more, and entries are refused.
+func TestAfterRun(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		require.NoError(t, r.buy("0.1"))
+		r.stop()
+		require.False(t, r.state().Running)
+		require.ErrorIs(t, r.buy("0.1"), ErrHalted)
+		r.close()
+	})
+}

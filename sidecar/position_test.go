@@ -151,13 +151,15 @@ func TestMaxPositionThatIsNotJudged(t *testing.T) {
 			a := r.do(r.live, "POST /orders", buy)
 			assert.Equal(r.t, []any{403, "market_paused", "not-applied"}, []any{a.status, a.code, a.outcome}, a.body)
 		}
-		r.sim.FaultEach(func(operation string) tradingsim.Fault {
-			if operation == "GET /accounts/{accountId}/orders" {
-				return tradingsim.DropRequest()
-			}
-			return nil
-		})
-		unread()
+		for _, read := range []string{"GET /accounts/{accountId}/orders", "GET /positions"} {
+			r.sim.FaultEach(func(operation string) tradingsim.Fault {
+				if operation == read {
+					return tradingsim.DropRequest()
+				}
+				return nil
+			})
+			unread()
+		}
 		r.sim.FaultEach(nil)
 		require.Equal(r.t, 200, r.do(r.live, "POST /orders", buyMore).status)
 		o.LimitPrice = trading.Level{}

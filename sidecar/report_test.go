@@ -20,6 +20,16 @@ func (r *rig) report(key, path string) *httptest.ResponseRecorder {
 	return w
 }
 
+// What is about the sidecar is read, and nothing is written there.
+func TestReportsAreRead(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		w := httptest.NewRecorder()
+		r.server.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://localhost/sidecar/ready", http.NoBody))
+		assert.Equal(r.t, 404, w.Code)
+		assert.Contains(r.t, w.Body.String(), "no such path or method")
+	})
+}
+
 // A bot reads what became of its own orders, those that it did not hear of too.
 func TestWritesOfABot(t *testing.T) {
 	inTime(t, nil, func(r *rig) {
@@ -42,6 +52,8 @@ func TestWritesOfABot(t *testing.T) {
 		assert.Empty(r.t, list(r.paper, ""))
 		assert.Equal(r.t, 401, r.report("", "writes").Code)
 		assert.Equal(r.t, 400, r.report(r.live, "writes?since=yesterday").Code)
+		r.server.tidy(r.t.Context(), time.Now().Add(25*time.Hour))
+		assert.Empty(r.t, list(r.live, ""), "what is older than a day is forgotten")
 	})
 }
 

@@ -77,6 +77,23 @@ func TestAfterAStartWhatWasInDoubt(t *testing.T) {
 	})
 }
 
+// A repeat under its key is the write that was in doubt at the end, and its answer ends that.
+func TestAfterAStartARepeatIsTheSameWrite(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		r.faulty(tradingsim.DropResponse(), "GET /health")
+		one := []string{"Idempotency-Key", "one"}
+		first := r.do(r.live, "POST /orders", buy, one...)
+		require.Equal(r.t, "unknown", first.outcome)
+		r.sim.FaultEach(nil)
+		r.restart()
+		again := r.do(r.live, "POST /orders", buy, one...)
+		assert.Equal(r.t, []string{"applied", first.write}, []string{again.outcome, again.write}, again.body)
+		next := r.do(r.live, "POST /orders", buyMore, "Idempotency-Key", "two")
+		assert.Equal(r.t, 200, next.status, next.body)
+		assert.Len(r.t, r.sim.Ledger(), 2)
+	})
+}
+
 // A paper order, which no key protects, is found out by looks.
 func TestAfterAStartOnPaper(t *testing.T) {
 	inTime(t, nil, func(r *rig) {

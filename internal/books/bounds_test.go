@@ -213,8 +213,14 @@ func TestTheMostThatIsDone(t *testing.T) {
 		for range done {
 			b.run(opened(1))
 		}
+		last := b.of[mine].done[done-1]
 		b.of[mine].trim()
 		assert.Equal(t, want, b.Known(w, false).Base != nil, done)
+		if !want { // the last stands for all, and nobody knows what they did
+			require.Len(t, b.of[mine].done, 1)
+			assert.Equal(t, last.Own.Ended, b.of[mine].done[0].Own.Ended)
+			assert.True(t, b.of[mine].done[0].unclear())
+		}
 	}
 }
 
