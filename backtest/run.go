@@ -17,7 +17,8 @@ import (
 
 // Run makes a run in a test, in a bubble of testing/synctest of its own: it cannot be
 // called inside another. What is wrong with the config, and a result that does not add up,
-// end the test. That the bot stopped before its time is in the result, and no failure.
+// end the test. That the bot stopped before its time is in the result, and no failure. The run ends
+// half a second before its last whole second.
 //
 // The bot is called several times in one process. So that no call knows what another has seen,
 // the beginning of the last run is made before all others, too, a tenth of it or as much as the bot

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -126,20 +123,4 @@ func TestAFleet(t *testing.T) {
 	seen = status()
 	assert.Equal(t, "released", seen["one"].State)
 	assert.EqualValues(t, 1, seen["one"].Pending)
-}
-
-// TestTheGuideOfAFleet holds the command lines of the guide to the flags of the commands.
-func TestTheGuideOfAFleet(t *testing.T) {
-	text, err := os.ReadFile("../../docs/several-machines.md")
-	require.NoError(t, err)
-	lines := regexp.MustCompile("(?m)^(trading .*)$|`(trading flatten [^`]*)`").FindAllStringSubmatch(string(text), -1)
-	require.GreaterOrEqual(t, len(lines), 8)
-	for _, line := range lines {
-		args := strings.Fields(strings.ReplaceAll(line[1]+line[2], "'look at the fills'", "look"))[1:]
-		cmd, rest, err := newRoot(&cli.App{}).Find(args)
-		require.NoError(t, err)
-		require.NoError(t, cmd.ParseFlags(rest), args)
-		require.NoError(t, cmd.ValidateArgs(cmd.Flags().Args()), args)
-		require.True(t, cmd.Runnable(), args)
-	}
 }
