@@ -120,8 +120,7 @@ func (p *play) through(scenario func(*play)) error {
 	if p.alive {
 		p.err = errors.Join(p.err, p.program.Kill())
 	}
-	// A look of a bot is some requests, and each may be as late.
-	if late := 5 * time.Duration(float64(p.late)*p.Speed); late > 0 {
+	if late := p.slack(0); late > 0 {
 		p.sim.Note(tradingsim.EventLate, late.String())
 	}
 	return p.err
@@ -175,6 +174,12 @@ func (p *play) sleep(d time.Duration) {
 		p.late = max(p.late, time.Since(began)-wait)
 	case <-p.ctx.Done():
 	}
+}
+
+// slack is what the machine may take for something, in time of the service: a look of a bot is some
+// requests, and each may be as late as a wait was.
+func (p *play) slack(more time.Duration) time.Duration {
+	return time.Duration(float64(more+5*p.late) * p.Speed)
 }
 
 // hold lets time pass. With room the bot is brought to enter again and again.
@@ -248,7 +253,7 @@ func (p *play) kill() {
 	if p.err = p.program.Kill(); p.err != nil {
 		return
 	}
-	p.sleep(time.Duration(250*p.Speed) * time.Millisecond) // what is in the socket arrives
+	p.sleep(p.slack(250 * time.Millisecond)) // what is in the socket arrives
 	p.sim.Note(tradingsim.EventKill, "killed by the scenario")
 	p.sleep(max(p.Manifest.periods(1), 500*time.Millisecond))
 	p.start("started again")

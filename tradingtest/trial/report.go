@@ -16,23 +16,28 @@ func (f Finding) String() string {
 	return text
 }
 
-// Thrice makes one outcome of three runs of one scene: a fail that not all have is a warning.
+// Thrice makes one outcome of up to three runs of one scene: a fail that another run does not have is
+// a warning, and where all others have no result, it has none either.
 func Thrice(runs []Outcome) (o Outcome) {
-	o = runs[0]
-	fails := 0
+	var fails, others, nothing []Outcome
 	for _, one := range runs {
-		if one.NoResult != "" {
-			return one
-		}
-		if one.Worst() == Fail {
-			o = one
-			fails++
+		switch {
+		case one.NoResult != "":
+			nothing = append(nothing, one)
+		case one.Worst() == Fail:
+			fails = append(fails, one)
+		default:
+			others = append(others, one)
 		}
 	}
-	if fails == 0 || fails == len(runs) {
-		return o
+	switch {
+	case len(fails) == 0 && len(others) > 0:
+		return others[0]
+	case len(others) == 0:
+		return append(nothing, fails...)[0]
 	}
-	o.Split = fmt.Sprintf("%d of %d", fails, len(runs))
+	o = fails[0]
+	o.Split, o.Findings = fmt.Sprintf("%d of %d", len(fails), len(runs)), slices.Clone(o.Findings)
 	for i := range o.Findings {
 		if o.Findings[i].Verdict == Fail {
 			o.Findings[i].Verdict = Warn

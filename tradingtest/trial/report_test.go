@@ -41,7 +41,9 @@ func TestThrice(t *testing.T) {
 		assert.Equal(t, row.verdict, o.Worst())
 		assert.Equal(t, row.split, o.Split)
 	}
-	assert.Equal(t, broken, trial.Thrice([]trial.Outcome{fail, broken, fail}))
+	assert.Equal(t, broken, trial.Thrice([]trial.Outcome{fail, broken, fail}), "nobody knows whether all three fail")
+	assert.Equal(t, pass, trial.Thrice([]trial.Outcome{broken, pass, broken}), "what is without a result counts for nothing")
+	assert.Equal(t, broken, trial.Thrice([]trial.Outcome{broken, broken, broken}))
 }
 
 // The report begins with what was reached and what was not, and why; then come fails, then warnings.

@@ -99,8 +99,8 @@ func (r *runner) all(ctx context.Context) (outcomes []judge.Outcome, err error) 
 	return append(outcomes, played...), ctx.Err()
 }
 
-// thrice plays a scene, and one that fails twice more; or three at once, which takes no longer for
-// whoever waits.
+// thrice plays a scene, and one that fails or shows nothing twice more; or three at once, which takes
+// no longer for whoever waits.
 func (r *runner) thrice(ctx context.Context, s judge.Scene, atOnce bool) judge.Outcome {
 	var runs [3]judge.Outcome
 	var all sync.WaitGroup
@@ -115,12 +115,16 @@ func (r *runner) thrice(ctx context.Context, s judge.Scene, atOnce bool) judge.O
 		if i > 0 || atOnce {
 			continue
 		}
-		if all.Wait(); runs[0].Worst() != judge.Fail {
-			break
+		if all.Wait(); runs[0].NoResult == "" && runs[0].Worst() != judge.Fail {
+			return r.told(runs[0])
 		}
 	}
 	all.Wait()
-	o := judge.Thrice(runs[:])
+	return r.told(judge.Thrice(runs[:]))
+}
+
+// told says what came of a scene, and how to play it again.
+func (r *runner) told(o judge.Outcome) judge.Outcome {
 	o.Replay = r.replay(o)
 	if w := o.Worst(); w == judge.Fail || w == judge.Warn {
 		r.app.Sayf("%s, seed %d: %s", o.Scenario, o.Seed, w)
