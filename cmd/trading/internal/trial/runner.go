@@ -116,15 +116,15 @@ func (r *runner) thrice(ctx context.Context, s judge.Scene, atOnce bool) judge.O
 			continue
 		}
 		if all.Wait(); runs[0].NoResult == "" && runs[0].Worst() != judge.Fail {
-			return r.told(runs[0])
+			return r.withReplay(runs[0])
 		}
 	}
 	all.Wait()
-	return r.told(judge.Thrice(runs[:]))
+	return r.withReplay(judge.Thrice(runs[:]))
 }
 
-// told says what came of a scene, and how to play it again.
-func (r *runner) told(o judge.Outcome) judge.Outcome {
+// withReplay adds the command that plays it again, and says what came of it.
+func (r *runner) withReplay(o judge.Outcome) judge.Outcome {
 	o.Replay = r.replay(o)
 	if w := o.Worst(); w == judge.Fail || w == judge.Warn {
 		r.app.Sayf("%s, seed %d: %s", o.Scenario, o.Seed, w)
