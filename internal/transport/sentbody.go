@@ -91,7 +91,6 @@ func (b *sentBody) gotConn(info httptrace.GotConnInfo) {
 	case !fitToWrite(info):
 		b.unfit = true
 	case b.mayLeave():
-		b.unfit = false
 		b.began.Store(true)
 		if !b.http2 {
 			b.of.takes(info.Conn)
