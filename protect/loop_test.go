@@ -448,6 +448,22 @@ func TestManyAccounts(t *testing.T) {
 	}
 }
 
+// TestAFlatteningThatIsNotHeardIsNoLoss: the service answers nothing, so nobody knows that the account is lost.
+func TestAFlatteningThatIsNotHeardIsNoLoss(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, r *rig) {
+		require.NoError(t, r.buy("1"))
+		r.wait(10 * time.Second)
+		r.sim.FaultEach(func(string) tradingsim.Fault { return tradingsim.DropRequest() })
+		require.NoError(t, r.p.Flatten(acc, "a test"))
+		r.wait(10 * time.Minute)
+		require.Equal(t, Stuck, r.state().State, r.state().Reason)
+		r.sim.FaultEach(nil)
+		r.wait(10 * time.Minute)
+		require.Equal(t, Held, r.state().State, r.state().Reason)
+		require.True(t, r.flat())
+	})
+}
+
 // TestMarketsThatCannotBeReadAgain: what was read of them holds.
 func TestMarketsThatCannotBeReadAgain(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
@@ -511,5 +527,8 @@ func TestUnhealthyIsNoSight(t *testing.T) {
 		r.sim.SetHealth("degraded", "stale")
 		r.wait(100 * time.Second)
 		require.True(t, r.state().Blind)
+		began := r.kinds(BlindBegan)
+		require.Len(t, began, 1)
+		require.Equal(t, "status degraded, feed stale", began[0].Reason)
 	})
 }

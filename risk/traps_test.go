@@ -238,11 +238,22 @@ func TestTrap_T99_MinimumAndDust(t *testing.T) {
 	require.ErrorIs(t, risk.Preview(small, sandbox).Err(), trading.CodeMinNotional)
 	require.NoError(t, risk.Preview(buy("0.0002"), sandbox).Err(), "the minimum itself is enough")
 
+	for to, want := range map[string]string{"49000": "of 3 parts the smallest, 0.0002 BTC, is worth $9.8", "51000": ""} {
+		rungs := risk.Preview(buy("0.0006"), risk.Inputs{Mark: mark, Method: risk.Ladder(trading.Ladder{From: dec("50500"), To: dec(to), Rungs: 3})})
+		if want == "" {
+			require.NoError(t, rungs.Err())
+		} else {
+			require.ErrorContains(t, rungs.Err(), want)
+		}
+	}
+
 	held := trading.Positions{{Symbol: "BTC", Side: trading.Long, Size: dec("0.01"), EntryPrice: dec("50000")}}
 	f := risk.Inputs{Mark: mark, Positions: trading.Some(held)}
 	require.True(t, risk.Preview(sell("0.0099"), f).Has(risk.WarningDust))
 	require.False(t, risk.Preview(sell("0.0098"), f).Has(risk.WarningDust))
 	require.False(t, risk.Preview(sell("0.01"), f).Has(risk.WarningDust), "nothing is left")
+	gross, known := risk.Preview(buy("0.01"), f).GrossPnL.Get()
+	require.True(t, known && gross.IsZero(), "it closes nothing, which is known")
 	stopped := sell("0.005")
 	require.False(t, risk.Preview(stopped, f).Has(risk.WarningLevels))
 	stopped.StopLoss = trading.At(dec("51000"))
