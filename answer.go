@@ -248,16 +248,7 @@ func location(header http.Header) string {
 
 // snippet returns the beginning of a body, cut between runes.
 func snippet(body []byte) string {
-	if len(body) > snippetSize {
-		body = body[:snippetSize]
-		for len(body) > 0 && !utf8.RuneStart(body[len(body)-1]) {
-			body = body[:len(body)-1]
-		}
-		if n := len(body); n > 0 && !utf8.FullRune(body[n-1:]) {
-			body = body[:n-1]
-		}
-	}
-	return string(body)
+	return wire.CutText(string(body[:min(len(body), snippetSize+utf8.UTFMax)]), snippetSize)
 }
 
 // checked is an answer to a read that also has to be the one that was asked for: a

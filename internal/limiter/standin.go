@@ -74,7 +74,7 @@ func (l *Limiter) goneAway() {
 		return
 	}
 	s.away = time.Now()
-	if s.sharers > 0 && s.away.Sub(s.heard) >= Window { // others may have come since
+	if s.away.Sub(s.heard) >= Window { // others may have come since
 		s.sharers = max(s.sharers, unknownSharers)
 	}
 	s.then = make(map[string]then, len(s.left))
