@@ -162,7 +162,11 @@ func TestMaxPositionThatIsNotJudged(t *testing.T) {
 		}
 		r.sim.FaultEach(nil)
 		require.Equal(r.t, 200, r.do(r.live, "POST /orders", buyMore).status)
-		o.LimitPrice = trading.Level{}
+		o.Side, o.LimitPrice = trading.Short, trading.At(trading.Dec("70000"))
+		_, err = account.PlaceLimit(r.t.Context(), o)
+		require.NoError(r.t, err)
+		require.Equal(r.t, 200, r.do(r.live, "POST /orders", buy).status, "beside an order of the other side")
+		o.Side, o.LimitPrice = trading.Long, trading.Level{}
 		_, err = account.PlaceTWAP(r.t.Context(), o, trading.TWAP{Duration: time.Hour})
 		require.NoError(r.t, err)
 		unread()

@@ -444,6 +444,7 @@ func TestDoRepeatsTheAnswerOfAGivenKey(t *testing.T) {
 		again, err := r.Do(r.T.Context(), trading.OpOrder, request, mine)
 		require.NoError(r.T, err)
 		assert.JSONEq(r.T, string(first.Body), string(again.Body))
+		assert.WithinDuration(r.T, first.Received, again.Received, time.Second)
 		assert.True(r.T, again.Settled)
 		repeated, err := r.Do(r.T.Context(), trading.OpOrder, small, tiny)
 		require.ErrorIs(r.T, err, trading.CodeMinNotional)
