@@ -33,7 +33,7 @@ func leased(ctx context.Context, w io.Writer, s settings) error {
 	if err := postgres.Migrate(ctx, s.postgres); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n### (e) The journal in PostgreSQL\n")
+	fmt.Fprintf(w, "\n### (c) The journal in PostgreSQL\n")
 	t := &table{head: []string{"writers", "order by", "µs an order", "orders a second", "of a commit"}}
 	for _, writers := range []int{1, 64} {
 		entrants, err := leasedRow(ctx, s, filepath.Join(dir, fmt.Sprint(writers)), writers)

@@ -1,6 +1,6 @@
 // Command bench measures the client beside others that do the same work: an order
-// over loopback and with the network taken away, what a durable journal costs, and
-// what a user waits for. What it prints is Markdown.
+// over loopback and with the network taken away, a journal in PostgreSQL, and what a
+// user waits for. What it prints is Markdown.
 //
 //	go run .           all of it, in some minutes
 //	go run . -rounds 3 -less 10
@@ -56,9 +56,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, progress io.Writ
 	f.SetOutput(progress)
 	f.IntVar(&s.rounds, "rounds", 21, "how often each contender is measured")
 	f.IntVar(&s.less, "less", 1, "divides the calls in each round, for a look in a hurry")
-	f.StringVar(&s.only, "only", "", "the `parts` to run, such as a,b: a, b, c, d, e")
-	f.StringVar(&s.postgres, "postgres", "", "the `URL` of a database of its own, for part e, with room for 64 connections")
-	f.StringVar(&s.dir, "dir", os.TempDir(), "the `directory` whose disk the durable journal is measured on")
+	f.StringVar(&s.only, "only", "", "the `parts` to run, such as a,b: a, b, c, d")
+	f.StringVar(&s.postgres, "postgres", "", "the `URL` of a database of its own, for part c, with room for 64 connections")
+	f.StringVar(&s.dir, "dir", os.TempDir(), "the `directory` for journals")
 	f.StringVar(&s.profile, "cpuprofile", "", "write a profile of the run to this `file`")
 	f.StringVar(&s.child, "child", "", "the part of another process; a run starts these by itself")
 	f.StringVar(&s.contender, "contender", "", "the contender to measure, by a part of its `name`, and what it is measured by")
@@ -112,7 +112,7 @@ func runAll(ctx context.Context, out, progress io.Writer, s settings) (err error
 		defer pprof.StopCPUProfile()
 	}
 	for name := range strings.SplitSeq(s.only, ",") {
-		if s.only != "" && !slices.Contains([]string{"a", "b", "c", "d", "e"}, name) {
+		if s.only != "" && !slices.Contains([]string{"a", "b", "c", "d"}, name) {
 			return fmt.Errorf("-only: no such part: %q", name)
 		}
 	}
@@ -128,10 +128,9 @@ func runAll(ctx context.Context, out, progress io.Writer, s settings) (err error
 		{"a", func() error { return loopback(ctx, out, s, base, 64) }},
 		{"a", func() error { return loopback(ctx, out, s, base, 1000) }},
 		{"b", func() error { return unconnected(ctx, out, s) }},
-		{"c", func() error { return durable(ctx, out, s) }},
+		{"c", func() error { return leased(ctx, out, s) }},
 		{"d", func() error { return waits(ctx, out, s) }},
 		{"d", func() error { return seconds(ctx, out, s) }},
-		{"e", func() error { return leased(ctx, out, s) }},
 	}
 	began := time.Now()
 	for _, p := range parts {
