@@ -52,11 +52,10 @@ func (p *preview) equityAt(exit decimal.Decimal) (equity decimal.Decimal, ok boo
 
 // room is how far an equity is above the higher floor.
 func (p *preview) room(equity decimal.Decimal) (room trading.Opt[decimal.Decimal]) {
-	for _, floor := range floors(p.f.State) {
-		above := equity.Sub(floor.level)
-		if least, ok := room.Get(); !ok || above.LessThan(least) {
-			room = trading.Some(above)
-		}
+	at := *p.f.State
+	at.Equity = equity
+	if above, known := at.LossRoom(); known {
+		room = trading.Some(above)
 	}
 	return room
 }
