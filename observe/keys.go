@@ -116,102 +116,90 @@ func (p pair) again(t *Tally) {
 	}
 }
 
-func judgeRefusalsStored(e *Evidence, t *Tally) {
-	pairs(e, func(p pair) {
-		if p.sameOperation() && p.sameBytes() && !p.was.success() && !p.was.refusedForBody() {
-			p.again(t)
-		}
-	})
+// paired judges the resends that are of a kind.
+func paired(of func(pair) bool, vote func(pair, *Tally)) func(*Evidence, *Tally) {
+	return func(e *Evidence, t *Tally) {
+		pairs(e, func(p pair) {
+			if of(p) {
+				vote(p, t)
+			}
+		})
+	}
 }
 
-func judgeExecutionsStored(e *Evidence, t *Tally) {
-	pairs(e, func(p pair) {
-		if p.sameOperation() && p.sameBytes() && p.was.success() {
-			p.again(t)
-		}
-	})
+// resent reports whether the same request came again.
+func (p pair) resent() bool { return p.sameOperation() && p.sameBytes() }
+
+// fields reports whether one of the two was refused for its fields, which is what 13 and 51 are about.
+func (p pair) fields() bool { return p.was.refusedForBody() || p.is.refusedForBody() }
+
+var (
+	judgeExecutionsStored   = paired(func(p pair) bool { return p.resent() && p.was.success() }, pair.again)
+	judgeBodyRefusalsStored = paired(func(p pair) bool { return p.resent() && p.was.refusedForBody() }, pair.again)
+	judgeRefusalsStored     = paired(func(p pair) bool { return p.resent() && !p.was.success() && !p.was.refusedForBody() }, pair.again)
+	judgeReplayBytes        = paired(pair.resent, pair.replayBytes)
+
+	// The same operation with other bytes that mean something else.
+	judgeOtherBytes = paired(func(p pair) bool {
+		return p.sameOperation() && !p.sameBytes() && !sameMeaning(p.was.Request, p.is.Request) && !p.fields()
+	}, func(p pair, t *Tally) { p.another(t, "other bytes") })
+	// The same meaning in other bytes.
+	judgeMeaning = paired(func(p pair) bool {
+		return p.sameOperation() && !p.sameBytes() && sameMeaning(p.was.Request, p.is.Request) && !p.was.refusedForBody()
+	}, pair.meaning)
+	// The same key on another route.
+	judgeRoutes = paired(func(p pair) bool { return !p.sameOperation() && !p.fields() }, func(p pair, t *Tally) { p.another(t, "another route") })
+	// A body without an account under a key that is taken.
+	judgeValidation = paired(func(p pair) bool {
+		return p.sameOperation() && !p.sameBytes() && !p.was.refusedForBody() && text(member(p.is.Request, "accountId")) == ""
+	}, pair.validation)
+)
+
+// another is about another request under a key that is taken.
+func (p pair) another(t *Tally, what string) {
+	switch {
+	case p.is.reused():
+		t.first(p.was, p.is)
+	case p.is.Replayed:
+		t.neither(what+" got a stored answer", p.was, p.is)
+	case p.is.ofAccount():
+	default:
+		t.other(p.was, p.is)
+	}
 }
 
-func judgeBodyRefusalsStored(e *Evidence, t *Tally) {
-	pairs(e, func(p pair) {
-		if p.sameOperation() && p.sameBytes() && p.was.refusedForBody() {
-			p.again(t)
-		}
-	})
+func (p pair) meaning(t *Tally) {
+	switch {
+	case p.is.reused():
+		t.first(p.was, p.is)
+	case p.is.Replayed && p.is.Status == p.was.Status && p.is.Code == p.was.Code:
+		t.other(p.was, p.is)
+	default:
+		t.neither("the same meaning in other bytes ran again", p.was, p.is)
+	}
 }
 
-// judgeOtherBytes is about the same operation with other bytes that mean something else.
-func judgeOtherBytes(e *Evidence, t *Tally) {
-	pairs(e, func(p pair) {
-		switch {
-		case !p.sameOperation() || p.sameBytes() || sameMeaning(p.was.Request, p.is.Request):
-		case p.was.refusedForBody() || p.is.refusedForBody(): // 13 and 51
-		case p.is.Code == codeReused && !p.is.Replayed:
-			t.first(p.was, p.is)
-		case p.is.Replayed:
-			t.neither("other bytes got the stored answer", p.was, p.is)
-		case p.is.ofAccount():
-		default:
-			t.other(p.was, p.is)
-		}
-	})
+// validation: 422 shows that the key is judged first, a refusal of the body that fields are.
+func (p pair) validation(t *Tally) {
+	switch {
+	case p.is.reused():
+		t.first(p.was, p.is)
+	case p.is.refusedForBody() && !p.is.Replayed:
+		t.other(p.was, p.is)
+	default:
+		t.neither("a body without an account was answered by neither reading", p.was, p.is)
+	}
 }
 
-// judgeMeaning is about the same meaning in other bytes.
-func judgeMeaning(e *Evidence, t *Tally) {
-	pairs(e, func(p pair) {
-		switch {
-		case !p.sameOperation() || p.sameBytes() || !sameMeaning(p.was.Request, p.is.Request) || p.was.refusedForBody():
-		case p.is.Code == codeReused && !p.is.Replayed:
-			t.first(p.was, p.is)
-		case p.is.Replayed && p.is.Status == p.was.Status:
-			t.other(p.was, p.is)
-		default:
-			t.neither("the same meaning in other bytes ran again", p.was, p.is)
-		}
-	})
+// replayBytes compares a replay with the first answer.
+func (p pair) replayBytes(t *Tally) {
+	if p.is.Replayed && p.was.Response != nil && p.is.Response != nil && p.is.Status == p.was.Status {
+		t.either(bytes.Equal(p.was.Response, p.is.Response), p.was, p.is)
+	}
 }
 
-// judgeRoutes is about the same key on another route.
-func judgeRoutes(e *Evidence, t *Tally) {
-	pairs(e, func(p pair) {
-		switch {
-		case p.sameOperation() || p.was.refusedForBody() || p.is.refusedForBody():
-		case p.is.Code == codeReused && !p.is.Replayed:
-			t.first(p.was, p.is)
-		case p.is.Replayed:
-			t.neither("another route got a stored answer", p.was, p.is)
-		case p.is.ofAccount():
-		default:
-			t.other(p.was, p.is)
-		}
-	})
-}
-
-// judgeValidation is about a body without an account under a key that is taken: 422 shows that
-// the key is judged first, a refusal of the body that fields are.
-func judgeValidation(e *Evidence, t *Tally) {
-	pairs(e, func(p pair) {
-		switch {
-		case !p.sameOperation() || p.sameBytes() || p.was.refusedForBody() || text(member(p.is.Request, "accountId")) != "":
-		case p.is.Code == codeReused && !p.is.Replayed:
-			t.first(p.was, p.is)
-		case p.is.refusedForBody() && !p.is.Replayed:
-			t.other(p.was, p.is)
-		default:
-			t.neither("a body without an account was answered by neither", p.was, p.is)
-		}
-	})
-}
-
-// judgeReplayBytes compares a replay with the first answer.
-func judgeReplayBytes(e *Evidence, t *Tally) {
-	pairs(e, func(p pair) {
-		if p.sameOperation() && p.sameBytes() && p.is.Replayed && p.was.Response != nil && p.is.Response != nil && p.is.Status == p.was.Status {
-			t.either(bytes.Equal(p.was.Response, p.is.Response), p.was, p.is)
-		}
-	})
-}
+// reused reports whether the key was refused for another request.
+func (x *Exchange) reused() bool { return x.Code == codeReused && !x.Replayed }
 
 // judgeBesideFirst and judgeOrdersBesideFirst are about two requests of one key at the same time, with the same bytes:
 // refusals, and what was executed.

@@ -64,7 +64,7 @@ func keptFor(e *Evidence) (kept time.Duration) {
 				note(x, x.Sent.Sub(r.begun.At))
 			}
 		case r.Script == scriptOrder || r.Script == scriptRun:
-			r.again(stepAgain, func(was, is *Exchange) { note(is, is.Sent.Sub(was.Received)) })
+			r.again(stepAgain, func(p pair) { note(p.is, p.is.Sent.Sub(p.was.Received)) })
 		}
 	}
 	for _, age := range ages {

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"bytes"
 	"net/http"
 
 	"github.com/shopspring/decimal"
@@ -55,9 +54,9 @@ func storedOrInFront(t *Tally, was, is *Exchange) {
 }
 
 // again votes on a step that goes under a key that is taken.
-func (r *Round) again(step int, vote func(was, is *Exchange)) {
+func (r *Round) again(step int, vote func(pair)) {
 	if was, is := r.fresh(), r.at(step); was != nil && is != nil {
-		vote(was, is)
+		vote(pair{was, is})
 	}
 }
 
@@ -68,53 +67,23 @@ func voteRoutes(r *Round, t *Tally) { r.underTakenKey(t, stepElsewhere, "another
 // underTakenKey votes on a step that the key of another request must meet with 422, or that runs
 // as if the key were free.
 func (r *Round) underTakenKey(t *Tally, step int, what string) {
-	r.again(step, func(was, is *Exchange) {
+	r.again(step, func(p pair) {
 		switch {
-		case is.Code == codeReused && !is.Replayed:
-			t.first(was, is)
-		case is.Replayed:
-			t.neither(what+" got a stored answer", was, is)
-		case sameRefusal(was, is), is.Status == was.Status && is.ofNothing():
-			t.other(was, is)
+		case p.is.reused(), p.is.Replayed:
+			p.another(t, what)
+		case sameRefusal(p.was, p.is), p.is.Status == p.was.Status && p.is.ofNothing():
+			t.other(p.was, p.is)
 		default:
-			t.neither(what+" was answered by neither reading", was, is)
+			t.neither(what+" was answered by neither reading", p.was, p.is)
 		}
 	})
 }
 
-func voteMeaning(r *Round, t *Tally) {
-	r.again(stepSpaced, func(was, is *Exchange) {
-		switch {
-		case is.Code == codeReused && !is.Replayed:
-			t.first(was, is)
-		case is.Replayed && is.Status == was.Status && is.Code == was.Code:
-			t.other(was, is)
-		default:
-			t.neither("the same meaning in other bytes ran again", was, is)
-		}
-	})
-}
+func voteMeaning(r *Round, t *Tally) { r.again(stepSpaced, func(p pair) { p.meaning(t) }) }
 
-func voteValidation(r *Round, t *Tally) {
-	r.again(stepBare, func(was, is *Exchange) {
-		switch {
-		case is.Code == codeReused && !is.Replayed:
-			t.first(was, is)
-		case is.refusedForBody() && !is.Replayed:
-			t.other(was, is)
-		default:
-			t.neither("a body without an account was answered by neither reading", was, is)
-		}
-	})
-}
+func voteValidation(r *Round, t *Tally) { r.again(stepBare, func(p pair) { p.validation(t) }) }
 
-func voteReplayBytes(r *Round, t *Tally) {
-	r.again(stepAgain, func(was, is *Exchange) {
-		if is.Replayed && is.Status == was.Status {
-			t.either(bytes.Equal(was.Response, is.Response), was, is)
-		}
-	})
-}
+func voteReplayBytes(r *Round, t *Tally) { r.again(stepAgain, func(p pair) { p.replayBytes(t) }) }
 
 // voteNothing is about a cancel on an account that could have had the order.
 func voteNothing(r *Round, t *Tally) {
