@@ -19,13 +19,11 @@ const readLag = 5 * time.Second
 const closeTime = 3 * time.Second
 
 var (
-	takerRate = decimal.New(45, -5)
-	// closeRate is what closing costs of the notional: the taker fee, and what the price
-	// moves meanwhile.
-	closeRate = takerRate.Add(decimal.New(3, -4))
-	four      = decimal.NewFromInt(4)
-	one       = decimal.NewFromInt(1)
-	cent      = decimal.New(1, -2)
+	// whileClosing is what the price moves while a position is closed, of the notional.
+	whileClosing = decimal.New(3, -4)
+	four         = decimal.NewFromInt(4)
+	one          = decimal.NewFromInt(1)
+	cent         = decimal.New(1, -2)
 )
 
 // bounds are how far a market is assumed to move against a position, as fractions of the
@@ -49,6 +47,13 @@ type holding struct {
 	mark   decimal.Decimal // the price that it is worth
 	stop   trading.Level
 	bounds
+}
+
+func (h holding) side() trading.Side {
+	if h.size.IsNegative() {
+		return trading.Short
+	}
+	return trading.Long
 }
 
 func (h holding) notional() decimal.Decimal { return h.size.Abs().Mul(h.mark) }
@@ -86,7 +91,9 @@ func disagree(read, computed, gross decimal.Decimal) bool {
 }
 
 // closingCost is what it costs to close all of it.
-func closingCost(gross decimal.Decimal) decimal.Decimal { return gross.Mul(closeRate) }
+func closingCost(gross decimal.Decimal) decimal.Decimal {
+	return trading.TakerFee(gross).Add(gross.Mul(whileClosing))
+}
 
 // needOf is how much room the holdings need so that closing them, decided within an
 // interval, ends above the floor. variance is that of their profit in a second.

@@ -54,7 +54,7 @@ func (r *reservation) addTo(b *book) {
 	if !priced {
 		at = b.mark
 	}
-	l := layer{size: r.size.Sub(r.filled), price: at, loss: exitLoss(long, at, r.stop, b.bounds)}
+	l := layer{size: r.size.Sub(r.filled), price: at, loss: exitLoss(r.side, at, r.stop, b.bounds)}
 	worse := at.Sub(b.mark)
 	if !long {
 		worse = worse.Neg()

@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/risk"
 )
 
 // layer is a part of what may be held in a market, that came or will come by one order.
@@ -21,18 +22,12 @@ type layer struct {
 //
 // A stop in profit is no exception: the equity that counts now includes the profit
 // that would be given back.
-func exitLoss(long bool, price decimal.Decimal, stop trading.Level, b bounds) decimal.Decimal {
+func exitLoss(side trading.Side, price decimal.Decimal, stop trading.Level, b bounds) decimal.Decimal {
 	loss := price.Mul(b.gap)
-	if at, ok := stop.Value(); ok {
-		distance := price.Sub(at)
-		if !long {
-			distance = distance.Neg()
-		}
-		if distance.IsPositive() {
-			loss = decimal.Min(loss, distance.Add(price.Mul(b.shock)))
-		}
+	if distance, ok := risk.ToStop(side, price, stop); ok && distance.IsPositive() {
+		loss = decimal.Min(loss, distance.Add(price.Mul(b.shock)))
 	}
-	return loss.Add(price.Mul(takerRate))
+	return loss.Add(trading.TakerFee(price))
 }
 
 // book is one market on an account: what is held, and what may be bought or sold by
@@ -82,7 +77,7 @@ func fill(layers []layer, against decimal.Decimal) (e end) {
 func (b *book) ends() (long, short end) {
 	buys, sells := b.buys, b.sells
 	held := b.size.Abs()
-	own := layer{size: held, price: b.mark, loss: exitLoss(b.size.IsPositive(), b.mark, b.stop, b.bounds)}
+	own := layer{size: held, price: b.mark, loss: exitLoss(b.side(), b.mark, b.stop, b.bounds)}
 	switch b.size.Sign() {
 	case 1:
 		return fill(append(slices.Clone(buys), own), decimal.Zero), negative(fill(sells, decimal.Max(held.Sub(b.sold), decimal.Zero)))
@@ -115,7 +110,7 @@ func worstOf(books []book) exposure {
 		b := &books[i]
 		for _, side := range [][]layer{b.buys, b.sells} {
 			for _, l := range side {
-				x.fees = x.fees.Add(l.size.Mul(l.price).Mul(takerRate))
+				x.fees = x.fees.Add(trading.TakerFee(l.size.Mul(l.price)))
 			}
 		}
 		long, short := b.ends()

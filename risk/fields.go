@@ -61,6 +61,13 @@ func text(d decimal.Decimal) string {
 	return fmt.Sprintf("%s…e%d", digits[:min(len(digits), 8)], d.Exponent())
 }
 
+// ToStop is what one unit loses from a price to its stop, before fees: negative for a stop in
+// profit. ok is false where there is no stop.
+func ToStop(side trading.Side, price decimal.Decimal, stop trading.Level) (loss decimal.Decimal, ok bool) {
+	at, ok := stop.Value()
+	return signed(side, price.Sub(at)), ok
+}
+
 // signed turns a distance into a profit: upwards for a long, downwards for a
 // short.
 func signed(side trading.Side, d decimal.Decimal) decimal.Decimal {

@@ -155,8 +155,8 @@ func (p *preview) judgeLevels() {
 		p.refuse(trading.CodeInvalidTPSL, "the take-profit %s of a %s is not beyond the %s %s", target, p.o.Side, what, price)
 		return
 	}
-	if stop, ok := p.o.StopLoss.Value(); ok && !signed(p.o.Side, price.Sub(stop)).IsPositive() {
-		p.refuse(trading.CodeInvalidTPSL, "the stop-loss %s of a %s is not before the %s %s", stop, p.o.Side, what, price)
+	if loss, ok := ToStop(p.o.Side, price, p.o.StopLoss); ok && !loss.IsPositive() {
+		p.refuse(trading.CodeInvalidTPSL, "the stop-loss %s of a %s is not before the %s %s", p.o.StopLoss, p.o.Side, what, price)
 		return
 	}
 	if p.Effect == Adds {

@@ -87,7 +87,8 @@ func (p *preview) mostOpened() (most decimal.Decimal, ok bool) {
 	if room, known := p.RoomAfterStop.Get(); known {
 		after, _ := p.After.Get()
 		stop, _ := after.StopLoss.Value()
-		loss := signed(p.o.Side, p.price.Sub(stop)).Add(p.fee(p.price)).Add(trading.TakerFee(stop))
+		loss, _ := ToStop(p.o.Side, p.price, after.StopLoss)
+		loss = loss.Add(p.fee(p.price)).Add(trading.TakerFee(stop))
 		if loss.IsPositive() {
 			bound(decimal.NewFromInt(1).Add(down(room, loss, maxDecimals)))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/protect"
+	"github.com/tradingapi/trading-go/risk"
 )
 
 // What the commands print as JSON. Amounts are strings, what is missing is null.
@@ -92,8 +93,8 @@ func (v *accountView) setPositions(positions trading.Positions) {
 	for _, p := range positions {
 		v.Positions = append(v.Positions, viewPosition(v.ID, p))
 		mark, priced := p.Mark.Price()
-		stop, stopped := p.StopLoss.Value()
-		room = room.Sub(p.Signed().Mul(mark.Sub(stop)))
+		loss, stopped := risk.ToStop(p.Side, mark, p.StopLoss)
+		room = room.Sub(p.Size.Mul(loss))
 		known = known && priced && stopped
 	}
 	v.RoomAtStops = cli.AmountIf(room, known)

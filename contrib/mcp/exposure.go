@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/risk"
 )
 
 const (
@@ -185,13 +186,9 @@ func (e *Engine) openRisk(account trading.AccountID, l *look) decimal.Decimal {
 
 // lossAt is what a position loses from a price to its stop.
 func lossAt(side trading.Side, price, size decimal.Decimal, stop trading.Level) decimal.Decimal {
-	at, is := stop.Value()
+	loss, is := risk.ToStop(side, price, stop)
 	if !is {
-		return price.Mul(size)
-	}
-	loss := price.Sub(at)
-	if side == trading.Short {
-		loss = loss.Neg()
+		loss = price
 	}
 	return decimal.Max(decimal.Zero, loss).Mul(size)
 }
