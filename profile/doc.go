@@ -7,8 +7,8 @@
 //		// one namespace of idempotency keys
 //	}
 //
-// It is data and its validation alone: it imports neither the client nor the simulator, and
-// both import it. Package observe makes profiles.
+// It is data and its validation alone: it imports neither the client, which imports it, nor the
+// simulator, which reads the JSON by itself. Package observe makes profiles.
 //
 // A file has a version. A file of a newer version is refused with a [*VersionError], since a
 // verdict could mean something else in it, and so is a member that this version does not know. No

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/tradingapi/trading-go/profile"
 )
 
 // Option configures a simulation.
@@ -53,7 +51,7 @@ type config struct {
 	requestsLog int
 	logTo       io.Writer
 	seed        uint64
-	answerTimes map[string]profile.Spread // by operation
+	answerTimes map[string]spread // by operation
 }
 
 func newConfig(opts []Option) *config {

@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
-
-	"github.com/tradingapi/trading-go/profile"
 )
 
 // WithSeed sets the number that the times of answers by [WithProfile] follow from: 0 unless set.
@@ -18,7 +16,7 @@ func WithSeed(seed uint64) Option {
 // pace draws how long answers take. The n-th of an operation takes as long whatever else is asked.
 type pace struct {
 	seed  uint64
-	times map[string]profile.Spread
+	times map[string]spread
 
 	mu    sync.Mutex
 	drawn map[string]uint64
@@ -48,9 +46,9 @@ func (p *pace) next(operation string) time.Duration {
 
 // quantile is what a share of the answers is below. Of the faster half only the median is known: they
 // take as long.
-func quantile(s profile.Spread, share float64) time.Duration {
+func quantile(s spread, share float64) time.Duration {
 	const half, nearly = 0.5, 0.99
-	between := func(low, high profile.Duration, part float64) time.Duration {
+	between := func(low, high duration, part float64) time.Duration {
 		return time.Duration(low) + time.Duration(part*float64(high-low))
 	}
 	switch {

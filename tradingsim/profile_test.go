@@ -2,6 +2,7 @@ package tradingsim_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -135,5 +136,42 @@ func TestWithProfileExecutes(t *testing.T) {
 }
 
 func TestAnInvalidProfilePanics(t *testing.T) {
-	require.Panics(t, func() { tradingsim.WithProfile(&profile.Profile{Version: 2}) })
+	for text, want := range map[string]string{
+		`{"version":2}`: "version is 2", `null`: "version is 0", `[]`: "cannot unmarshal", `{`: "unexpected end",
+		`{"version":1,"measured":{"readLag":{"n":1,"median":"2s","p99":"1s","most":"3s"}}}`:           "must not fall",
+		`{"version":1,"measured":{"answerTime":{"GET /me":{"median":"-1s","p99":"1s","most":"3s"}}}}`: "negative",
+		`{"version":1,"measured":{"markAge":{"most":"soon"}}}`:                                        "invalid duration",
+		`{"version":1,"measured":{"takerFee":"1e-9"}}`:                                                "plain decimal",
+		`{"version":1,"measured":{"minNotional":"-10"}}`:                                              "plain decimal",
+	} {
+		func() {
+			defer func() { assert.Contains(t, recover(), want, text) }()
+			tradingsim.WithProfile(json.RawMessage(text))
+		}()
+	}
+}
+
+// The simulation reads what package profile writes.
+func TestWithProfileTakesItsJSON(t *testing.T) {
+	p := &profile.Profile{Version: 1, MeasuredAt: time.Now(), Results: []profile.Result{seen("42", profile.Live, 0, 3)}}
+	text, err := p.Encode()
+	require.NoError(t, err)
+	assert.Equal(t, tradingsim.Profiled(p), tradingsim.Profiled(json.RawMessage(text)))
+	assert.Len(t, tradingsim.Profiled(p), 1)
+}
+
+// FuzzWithProfile looks for a profile that is taken, and that no simulation begins with.
+func FuzzWithProfile(f *testing.F) {
+	f.Add(`{"version":1,"results":[{"experiment":"53","environment":"live","verdict":"mixed"}],"measured":{"answerTime":{"GET /me":{"median":"1s","p99":"2s","most":"3s"}},` +
+		`"readLag":{"most":"3s","p99":"1s"},"takerFee":"0.001","minNotional":"25","defaultLeverage":"3"}}`)
+	f.Add(`{"version":1,"measured":{"defaultLeverage":"0"}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		o, taken := func() (o tradingsim.Option, taken bool) {
+			defer func() { taken = recover() == nil }()
+			return tradingsim.WithProfile(json.RawMessage(text)), true
+		}()
+		if taken {
+			tradingsim.New(o).Close()
+		}
+	})
 }
