@@ -26,27 +26,25 @@ type task struct {
 // found, and reports whether anything can still come of that.
 func (j *job) act(ctx context.Context, look Look) (hope bool) {
 	stages := [][]task{make([]task, 0, len(look.Runs)), make([]task, 0, len(look.Limits)), j.closes(look)}
-	for _, run := range look.Runs {
-		if j.leaves(run.Symbol) {
-			j.refusals = append(j.refusals, fmt.Errorf("run %s has no symbol in its record and was left alone", run.ID))
-			continue
+	cancels := func(stage int, what string, do Action, id, symbol string, cancel func(context.Context, ...trading.CallOption) (*trading.Ack, error)) {
+		if j.leaves(symbol) {
+			j.refusals = append(j.refusals, fmt.Errorf("%s %s has no symbol in its record and was left alone", what, id))
+			return
 		}
-		stages[0] = append(stages[0], task{Step{Do: CancelRun, Target: string(run.ID)}, true,
-			func(ctx context.Context, opts ...trading.CallOption) error {
-				_, err := j.live.CancelRun(ctx, run.ID, opts...)
-				return err
-			}})
+		stages[stage] = append(stages[stage], task{Step{Do: do, Target: id}, true, func(ctx context.Context, opts ...trading.CallOption) error {
+			_, err := cancel(ctx, opts...)
+			return err
+		}})
+	}
+	for _, run := range look.Runs {
+		cancels(0, "run", CancelRun, string(run.ID), run.Symbol, func(ctx context.Context, opts ...trading.CallOption) (*trading.Ack, error) {
+			return j.live.CancelRun(ctx, run.ID, opts...)
+		})
 	}
 	for _, limit := range look.Limits {
-		if j.leaves(limit.Symbol) {
-			j.refusals = append(j.refusals, fmt.Errorf("limit %s has no symbol in its record and was left alone", limit.ID))
-			continue
-		}
-		stages[1] = append(stages[1], task{Step{Do: CancelLimit, Target: string(limit.ID)}, true,
-			func(ctx context.Context, opts ...trading.CallOption) error {
-				_, err := j.live.CancelOrder(ctx, limit.ID, opts...)
-				return err
-			}})
+		cancels(1, "limit", CancelLimit, string(limit.ID), limit.Symbol, func(ctx context.Context, opts ...trading.CallOption) (*trading.Ack, error) {
+			return j.live.CancelOrder(ctx, limit.ID, opts...)
+		})
 	}
 	var status accountStatus
 	if j.Urgent {

@@ -18,15 +18,15 @@ import (
 // askTimeout is some times the second in which a protection takes a request up.
 const askTimeout = 10 * time.Second
 
-// stateDir is the folder of a protection.
+// stateDir is the folder of a protection, or of a sidecar.
 type stateDir struct {
 	app  *cli.App
 	path string
 }
 
-func stateDirFlag(app *cli.App, cmd *cobra.Command) *stateDir {
+func stateDirFlag(app *cli.App, cmd *cobra.Command, of string) *stateDir {
 	d := &stateDir{app: app}
-	cmd.Flags().StringVar(&d.path, "state-dir", "", "folder of the protection's state, on a disk that lasts (default $TRADING_STATE_DIR)")
+	cmd.Flags().StringVar(&d.path, "state-dir", "", "folder of the "+of+"'s state, on a disk that lasts (default $TRADING_STATE_DIR)")
 	return d
 }
 
@@ -50,6 +50,18 @@ func (d *stateDir) get() (string, error) {
 		return "", cli.Misuse("which folder? --state-dir, or set TRADING_STATE_DIR")
 	}
 	return d.path, nil
+}
+
+// existing is get, of a folder that is there; do says how one comes to be.
+func (d *stateDir) existing(do string) (string, error) {
+	dir, err := d.get()
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", cli.Misuse("--state-dir %s: there is no such folder: %s", dir, do)
+	}
+	return dir, nil
 }
 
 // askView is what a protection has done.
@@ -90,7 +102,7 @@ func (a *asker) ofFleet(ctx context.Context, reason string, halts bool) error {
 }
 
 func newAsker(app *cli.App, cmd *cobra.Command) *asker {
-	a := &asker{app: app, cmd: cmd, folder: stateDirFlag(app, cmd), fleet: fleetFlags(app, cmd), out: app.Output(cmd)}
+	a := &asker{app: app, cmd: cmd, folder: stateDirFlag(app, cmd, "protection"), fleet: fleetFlags(app, cmd), out: app.Output(cmd)}
 	cmd.Flags().StringVar(&a.account, "account", "", "the live account (required)")
 	cmd.Flags().DurationVar(&a.timeout, "timeout", askTimeout, "how long to wait for the protection")
 	return a
@@ -103,14 +115,8 @@ func (a *asker) check() error {
 	if a.timeout <= 0 {
 		return cli.Misuse("--timeout must be greater than 0, not %s", a.timeout)
 	}
-	dir, err := a.folder.get()
-	if err != nil {
-		return err
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return cli.Misuse("--state-dir %s: there is no such folder: it is the one that the protection was started with; without a protection, stop the bots", dir)
-	}
-	return nil
+	_, err := a.folder.existing("it is the one that the protection was started with; without a protection, stop the bots")
+	return err
 }
 
 func (a *asker) ask(ctx context.Context, kind protect.RequestKind, reason string) error {

@@ -40,7 +40,7 @@ The exit code is 1 if something could not be read.` + firesTriggers,
 	}
 	service := app.Connection(cmd, readTimeout).Environment(accountToRead)
 	journals := journalsFlag(cmd)
-	folder := stateDirFlag(app, cmd)
+	folder := stateDirFlag(app, cmd, "protection")
 	fleet := fleetFlags(app, cmd)
 	beside := newSidecarFlag(app, cmd)
 	out := app.Output(cmd)

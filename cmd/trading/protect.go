@@ -57,7 +57,7 @@ again, and it goes on.`,
 	}
 	p := &protector{app: app, cmd: cmd}
 	p.service = app.Connection(cmd, 0).BothKeys()
-	p.folder = stateDirFlag(app, cmd)
+	p.folder = stateDirFlag(app, cmd, "protection")
 	f := cmd.Flags()
 	f.StringArrayVar(&p.accounts, "account", nil, "a live account to protect (required); may be repeated")
 	f.StringArrayVar(&p.floors, "floor", nil, "a floor of your own, ACCOUNT=DOLLARS of equity; may be repeated")

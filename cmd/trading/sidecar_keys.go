@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,19 +13,10 @@ import (
 
 // sidecarDir is the folder of a sidecar.
 func sidecarDir(app *cli.App, cmd *cobra.Command) func() (string, error) {
-	path := cmd.Flags().String("state-dir", "", "folder of the sidecar's state, on a disk that lasts (default $TRADING_STATE_DIR)")
+	folder := stateDirFlag(app, cmd, "sidecar")
 	return func() (string, error) {
-		dir := *path
-		if dir == "" {
-			dir = app.Getenv("TRADING_STATE_DIR")
-		}
-		if dir == "" {
-			return "", cli.Misuse("which folder? --state-dir, or set TRADING_STATE_DIR")
-		}
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return "", cli.Misuse("--state-dir %s: there is no such folder: mkdir -m 700 %[1]s", dir)
-		}
-		return dir, nil
+		dir, _ := folder.get() // an error is that of existing too
+		return folder.existing("mkdir -m 700 " + dir)
 	}
 }
 

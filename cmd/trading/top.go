@@ -36,7 +36,7 @@ that a key has.` + firesTriggers,
 	}
 	service := app.Connection(cmd, readTimeout).Environment(accountToRead)
 	journals := journalsFlag(cmd)
-	folder := stateDirFlag(app, cmd)
+	folder := stateDirFlag(app, cmd, "protection")
 	interval := cmd.Flags().Duration("interval", 5*time.Second, "time between two rounds")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		switch {

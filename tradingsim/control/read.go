@@ -15,27 +15,24 @@ func (s *server) state(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (s *server) ledger(w http.ResponseWriter, r *http.Request) error {
-	all := s.sim.Ledger()
-	rows, more, err := pageOf(r, all, func(e tradingsim.Execution) int64 { return e.ID })
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, map[string]any{"executions": rows, "more": more})
-	return nil
+	return list(w, r, "executions", s.sim.Ledger(), func(e tradingsim.Execution) int64 { return e.ID })
 }
 
 func (s *server) requests(w http.ResponseWriter, r *http.Request) error {
-	all := s.sim.Requests()
-	rows, more, err := pageOf(r, all, func(r tradingsim.Request) int64 { return r.ID })
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, map[string]any{"requests": rows, "more": more})
-	return nil
+	return list(w, r, "requests", s.sim.Requests(), func(r tradingsim.Request) int64 { return r.ID })
 }
 
 // maxRows bounds an answer.
 const maxRows = 1000
+
+// list answers with the part of a list that a request asks for.
+func list[T any](w http.ResponseWriter, r *http.Request, name string, all []T, id func(T) int64) error {
+	rows, more, err := pageOf(r, all, id)
+	if err == nil {
+		writeJSON(w, http.StatusOK, map[string]any{name: rows, "more": more})
+	}
+	return err
+}
 
 // pageOf is the part of a list that a request asks for: what follows the id "after", or
 // else the latest. more reports whether further rows follow.
