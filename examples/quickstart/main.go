@@ -1,11 +1,11 @@
 // Quickstart opens a position with a stop and a target, sees the target fire, and shows
-// what the trade earned. Then it loses the reply to an order and finds the order.
+// what the trade earned.
 //
 //	go run ./examples/quickstart
 //
 // With nothing configured it starts the simulator and trades there. With
 // TRADING_BASE_URL and TRADING_SANDBOX_KEY set it trades on the paper account of that
-// service, and loses nothing.
+// service.
 package main
 
 import (
@@ -42,18 +42,13 @@ func run(ctx context.Context, out io.Writer) error {
 	}
 	sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 	defer sim.Close()
-	client, err := trading.New(sim.URL(), trading.WithTransport(sim.Transport()),
-		trading.WithSandboxKey(sim.SandboxKey()), trading.WithLiveKey(sim.LiveKey()))
+	client, err := trading.New(sim.URL(), trading.WithTransport(sim.Transport()), trading.WithSandboxKey(sim.SandboxKey()))
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	rise := func() { sim.SetMark("BTC", "64650") }
-	if err := firstTrade(ctx, client, rise, out); err != nil {
-		return err
-	}
-	sim.Fault("POST /orders", tradingsim.DropResponse()) // executed, but the reply is lost
-	return lostReply(ctx, client.Live.Account("acc_1"), out)
+	return firstTrade(ctx, client, rise, out)
 }
 
 // firstTrade buys on the paper account, with a stop and a target.
@@ -116,26 +111,6 @@ func waitForTarget(ctx context.Context, paper *trading.Sandbox, move func(), out
 	say(out, "close", "by hand: the target is not reached")
 	_, err := paper.ClosePosition(ctx, "BTC", trading.All)
 	return err
-}
-
-// lostReply is what this project is for: the service has executed an order, the reply is
-// lost, and the program still learns what happened, without a second order.
-func lostReply(ctx context.Context, account *trading.Account, out io.Writer) error {
-	say(out, "live", "the reply to the next order is lost")
-	bought, err := account.PlaceOrder(ctx, trading.Order{
-		Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
-	})
-	if err != nil {
-		return err
-	}
-	say(out, "buy", "0.01 BTC filled at %s; the service's stored answer: %t", bought.Fill.Price, bought.Meta.Replayed)
-	positions, err := account.Positions(ctx)
-	if err != nil {
-		return err
-	}
-	position, _ := positions.In("BTC")
-	say(out, "position", "%s %s BTC: once, not twice", position.Side, position.Size)
-	return nil
 }
 
 func say(out io.Writer, what, format string, args ...any) {

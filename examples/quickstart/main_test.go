@@ -14,9 +14,6 @@ import (
 const want = `health    healthy, feed live: safe to trade: true
 buy       0.05 BTC filled at 64000, stop 62720, target 64640
 trade     take_profit at 64650: gross 32.50 - fees 2.89 = net 29.61
-live      the reply to the next order is lost
-buy       0.01 BTC filled at 64650; the service's stored answer: true
-position  long 0.01 BTC: once, not twice
 `
 
 func TestNothingConfigured(t *testing.T) { program.Prints(t, want, run) }
