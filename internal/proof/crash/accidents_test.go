@@ -22,6 +22,8 @@ type troubles struct {
 	dials       time.Duration // until a connection is there
 	swallowAt   int           // request of the write that no answer and no error comes to; 0: none
 	swallowed   bool          // it arrives all the same
+	pipes       piping        // how the client's connections are its own
+	dieAfter    time.Duration // so long after the decision they die
 	limits      trading.RateLimits
 	degraded    bool          // the health, for 8 seconds, a second after the decision
 	guard       time.Duration // a guard takes so long, over the first send
@@ -35,6 +37,17 @@ type troubles struct {
 	rows        int           // lists of closed trades are so short; 0: as long as they are
 	givenUp     givenUp       // own orders before the write
 }
+
+// piping is what becomes of connections of the client's own, on which it listens to its writes and asks twice
+// for an exit.
+type piping uint8
+
+const (
+	unpiped  piping = iota // a transport of the program's, on which it does neither
+	piped                  // nothing
+	swallows               // they swallow what is sent, and acknowledge it
+	drops                  // their path drops packets
+)
 
 // dating is what is wrong with an answer's Date.
 type dating uint8
@@ -64,6 +77,9 @@ var accidents = slices.Concat(clockAccidents(), machineAccidents(), []accident{
 	{name: "connections take 4s", happen: func(s *schedule, _ *rand.Rand) { s.dials = 4 * time.Second }},
 	{name: "a connection swallows the request", happen: func(s *schedule, r *rand.Rand) { s.swallowAt = pick(r, 1, 1, 2, 3) }},
 	{name: "a connection swallows the answer", happen: func(s *schedule, r *rand.Rand) { s.swallowAt, s.swallowed = pick(r, 1, 1, 2, 3), true }},
+	{name: "over connections", happen: func(s *schedule, _ *rand.Rand) { s.pipes = piped }},
+	{name: "over connections that swallow and acknowledge", happen: func(s *schedule, r *rand.Rand) { s.overConnections(swallows, r) }},
+	{name: "over a path that drops", happen: func(s *schedule, r *rand.Rand) { s.overConnections(drops, r) }},
 	{name: "the class is nearly full", happen: func(s *schedule, _ *rand.Rand) { s.limits.PerClass = 9 }},
 	{name: "the key is nearly full", happen: func(s *schedule, _ *rand.Rand) { s.limits.PerKey = 36 }},
 	{name: "health degrades for 8s", happen: func(s *schedule, _ *rand.Rand) { s.degraded = true }},
@@ -83,6 +99,16 @@ var accidents = slices.Concat(clockAccidents(), machineAccidents(), []accident{
 	{name: "own orders 6s apart", happen: func(s *schedule, _ *rand.Rand) { s.pace = 6 * time.Second }},
 	{name: "orders are given up before", happen: (*schedule).givesUp},
 }, codeAccidents())
+
+// overConnections has the client's connections die soon after the decision, and exits be of all as often as not:
+// they are asked for twice.
+func (s *schedule) overConnections(how piping, r *rand.Rand) {
+	s.pipes, s.looks, s.whole = how, true, r.IntN(2) == 0
+	s.dieAfter = pick(r, 0, 500*time.Millisecond, 3*time.Second, 6*time.Second)
+	if s.op = pick(r, s.op, s.op, closing); s.ttl == 0 {
+		s.ttl = -1
+	}
+}
 
 func clockAccidents() (all []accident) {
 	for _, d := range []time.Duration{-time.Hour, -10 * time.Second, -3 * time.Second, 50 * time.Millisecond, 3 * time.Second, 10 * time.Second, time.Hour} {
@@ -156,7 +182,7 @@ func codeAccidents() (all []accident) {
 }
 
 // befall lets as many accidents happen to a schedule as the flags say: none, one or two
-// without them.
+// without them, and then one in eight goes over connections besides.
 func (s *schedule) befall(r *rand.Rand) {
 	n := *beside
 	if n < 0 {
@@ -168,6 +194,9 @@ func (s *schedule) befall(r *rand.Rand) {
 			a = accidentOf(*only)
 		}
 		s.meets(a, r)
+	}
+	if *beside < 0 && r.IntN(8) == 0 {
+		s.meets(accidentOf(pick(r, "over connections", "over connections that swallow and acknowledge", "over a path that drops")), r)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 var (
@@ -70,14 +71,15 @@ func playOne(t *testing.T, s schedule) (w *world) {
 	t.Helper()
 	killAt := 0
 	if s.kill1 < 1 {
-		synctest.Test(t, func(*testing.T) {
-			dry := newWorld(s, folder(t))
+		synctest.Test(t, func(t *testing.T) {
+			dry := newWorld(t, s, folder(t))
 			defer func() { _ = os.RemoveAll(dry.dir) }()
 			killAt = 1 + int(s.kill1*float64(dry.first(0)))
+			time.Sleep(time.Hour) // what is on its way over connections ends
 		})
 	}
-	synctest.Test(t, func(*testing.T) {
-		w = newWorld(s, folder(t))
+	synctest.Test(t, func(t *testing.T) {
+		w = newWorld(t, s, folder(t))
 		defer func() { _ = os.RemoveAll(w.dir) }()
 		w.play(killAt)
 	})

@@ -14,6 +14,10 @@
 // disks, machines, connections, limits, gateways, and of the bot's own pace (accidents).
 // internal/proof/model/README.md says which accident lives where.
 //
+// A schedule goes over a transport of the program's, or, one in eight, over connections of the client's own, on
+// which it listens to its writes and asks twice for exits: they last, swallow what is sent, or are on a path
+// that drops packets.
+//
 // Real programs are killed with SIGKILL, in real time and over loopback, while they
 // write and while they recover. Others are stopped with SIGSTOP, before and after their first
 // byte, and go on when their write is older than it may be sent. Who comes after them lives in
@@ -24,6 +28,7 @@
 //	go test ./internal/proof/crash/ -crash.n 25000 -crash.from 1000000 -crash.count -v -timeout 2h
 //	                                                               a hundred thousand: each problem counted by its kind
 //	go test ./internal/proof/crash/ -crash.accidents 1 -crash.only "an append is lost" -crash.n 500 -v
+//	go test ./internal/proof/crash/ -crash.accidents 1 -crash.only "over a path that drops" -crash.n 2000 -timeout 1h
 //	go test ./internal/proof/crash/ -crash.accidents 1 -crash.only "orders are given up before" -crash.n 10000 -crash.count -v -timeout 2h
 //	                                                               how many of these are unknown in the end stands apart
 //	go test ./internal/proof/crash/ -crash.from 4711 -crash.n 1 -crash.tell -v   one, printed step by step

@@ -74,8 +74,8 @@ func (s *schedule) unpromised(name string) bool {
 	return s.kind == paper && (strings.HasPrefix(name, "arrives") || name == "works for 14m50s")
 }
 
-func newObedience(s schedule, pages obedient.Pages, dir string) *obedience {
-	o := &obedience{world: newWorld(s, dir), pages: pages}
+func newObedience(t testing.TB, s schedule, pages obedient.Pages, dir string) *obedience {
+	o := &obedience{world: newWorld(t, s, dir), pages: pages}
 	o.want = o.holds().Add(trading.Dec("0.05"))
 	o.sim.FaultEach(func(op string) tradingsim.Fault {
 		o.mu.Lock()
@@ -278,14 +278,15 @@ func obey(t *testing.T, s schedule, pages obedient.Pages) (o *obedience) {
 	t.Helper()
 	killAt := 0
 	if s.kill1 < 1 {
-		synctest.Test(t, func(*testing.T) {
-			dry := newObedience(s, pages, folder(t))
+		synctest.Test(t, func(t *testing.T) {
+			dry := newObedience(t, s, pages, folder(t))
 			defer func() { _ = os.RemoveAll(dry.dir) }()
 			killAt = 1 + int(s.kill1*float64(dry.life("first", 0)))
+			time.Sleep(time.Hour) // what is on its way over connections ends
 		})
 	}
-	synctest.Test(t, func(*testing.T) {
-		o = newObedience(s, pages, folder(t))
+	synctest.Test(t, func(t *testing.T) {
+		o = newObedience(t, s, pages, folder(t))
 		defer func() { _ = os.RemoveAll(o.dir) }()
 		o.play(killAt)
 	})

@@ -300,7 +300,7 @@ func kindOf(data []byte) string {
 	case r.Fact != nil:
 		return [...]string{
 			"nothing", "a send", "an answer", "another key", "the end of sending", "a fence", "a fence's answer",
-			"a probe", "a probe's answer", "a look", "a restart", "a question", "what a person found", "a second question",
+			"a probe", "a probe's answer", "a look", "a restart", "a question", "what a person found", "a second question", "a late answer",
 		}[r.Fact.Kind]
 	case r.End != nil:
 		return "the end: " + r.End.Outcome.String()

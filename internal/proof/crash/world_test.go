@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"testing/synctest"
 	"time"
 
@@ -24,6 +25,7 @@ const account = "acc_1"
 // the person, the disks, and what the oracle knows.
 type world struct {
 	schedule
+	t       testing.TB // until whose end its connections are served
 	sim     *tradingsim.Sim
 	url     string // of the service, where it is not the simulation's own
 	dir     string
@@ -53,7 +55,7 @@ type world struct {
 	sent       int                         // requests of the write
 	pacing     bool                        // own orders go before the write
 	probing    map[trading.Key]int         // probes under way
-	failed     map[string]bool             // keys under which a program has heard a failure that may be of a write that ran
+	failed     map[string]time.Time        // when a program has heard, under a key, a failure that may be of a write that ran
 	sinceAt    time.Time                   // before which the id was not used
 	given      map[trading.IntentID]string // what became of the orders that were given up, in the end
 }
@@ -96,13 +98,14 @@ func newRecords(s schedule, dir string) *world {
 	return &world{
 		schedule: s, dir: dir, started: time.Now(), planned: map[string]int{}, met: map[string]bool{},
 		writes: map[trading.IntentID]*written{}, excepted: map[string]bool{},
-		firstDates: map[string]string{}, cache: map[string]*answer{}, probing: map[trading.Key]int{}, failed: map[string]bool{},
+		firstDates: map[string]string{}, cache: map[string]*answer{}, probing: map[trading.Key]int{}, failed: map[string]time.Time{},
 		offset: s.skew, given: map[trading.IntentID]string{},
 	}
 }
 
-func newWorld(s schedule, dir string) *world {
+func newWorld(t testing.TB, s schedule, dir string) *world {
 	w := newRecords(s, dir)
+	w.t = t
 	opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(w.clock), tradingsim.WithRequestLog(1)}
 	if s.rows > 0 {
 		opts = append(opts, tradingsim.WithTradeRows(s.rows))

@@ -45,14 +45,19 @@ type accident struct {
 	think   time.Duration         // the longest pause of a worker between two calls
 }
 
-// overPipes leads to a service over connections, each of which swallows what is sent from some moment on.
-func overPipes(after func(*dice) time.Duration) func(testing.TB, http.RoundTripper, *dice) http.RoundTripper {
+// overPipes leads to a service over connections, each of which swallows what is sent from some moment on, or
+// is on a path that drops packets from then on.
+func overPipes(drops bool, after func(*dice) time.Duration) func(testing.TB, http.RoundTripper, *dice) http.RoundTripper {
 	return func(t testing.TB, to http.RoundTripper, d *dice) http.RoundTripper {
 		pipes := rig.OverPipes(t, rig.Through(to))
+		pipes.Drops = drops
 		pipes.SwallowAfter(func() time.Duration { return after(d) })
 		return pipes.Transport
 	}
 }
+
+// afterAWhile is for few connections.
+func afterAWhile(d *dice) time.Duration { return time.Duration(rare(d)*(1+d.intN(60))) * time.Second }
 
 // worksLong is a service that works for longer than an attempt lasts.
 var worksLong = []namedFault{
@@ -72,10 +77,9 @@ var accidents = []accident{
 	{name: "an append fails now and then", disk: func(j journal.Store, d *dice) journal.Store {
 		return &rig.SlowDisk{Store: j, Fails: func() bool { return rare(d) > 0 }}
 	}},
-	{name: "over connections, on which the client listens", over: overPipes(func(*dice) time.Duration { return 0 }), faults: worksLong},
-	{name: "over connections that swallow after a while", over: overPipes(func(d *dice) time.Duration {
-		return time.Duration(rare(d)*(1+d.intN(60))) * time.Second
-	}), faults: worksLong},
+	{name: "over connections, on which the client listens", over: overPipes(false, func(*dice) time.Duration { return 0 }), faults: worksLong},
+	{name: "over connections that swallow after a while", over: overPipes(false, afterAWhile), faults: worksLong},
+	{name: "over connections on a path that drops packets after a while", over: overPipes(true, afterAWhile), faults: worksLong},
 	{name: "connections take 4s now and then", front: func(next http.RoundTripper, d *dice, _ *service) http.RoundTripper {
 		return way(func(r *http.Request) (*http.Response, error) {
 			if rare(d) > 0 && !pause(r.Context(), 4*time.Second) {

@@ -20,6 +20,10 @@ import (
 type Pipes struct {
 	*http.Transport
 
+	// Drops: a connection that swallows is on a path that drops packets. Nothing comes back over it
+	// either, and it ends soon after something was sent, as the client's own connections do.
+	Drops bool
+
 	dies func() time.Duration // nil for never
 
 	mu   sync.Mutex
@@ -33,7 +37,16 @@ type pipe struct {
 	of       *Pipes
 	swallows atomic.Bool
 	dies     time.Time // zero for never
+	found    sync.Once // that the path drops
 }
+
+// isDead reports whether it swallows by now.
+func (p *pipe) isDead() bool {
+	return p.swallows.Load() || !p.dies.IsZero() && !time.Now().Before(p.dies)
+}
+
+// foundAfter is how long it takes to find a path that drops what is sent.
+const foundAfter = 1500 * time.Millisecond
 
 // Close closes the connection.
 func (p *pipe) Close() error {
@@ -45,10 +58,23 @@ func (p *pipe) Close() error {
 
 // Write loses what a connection is given that swallows.
 func (p *pipe) Write(b []byte) (int, error) {
-	if p.swallows.Load() || !p.dies.IsZero() && !time.Now().Before(p.dies) {
-		return len(b), nil
+	if !p.isDead() {
+		return p.Conn.Write(b)
 	}
-	return p.Conn.Write(b)
+	if p.of.Drops {
+		p.found.Do(func() { time.AfterFunc(foundAfter, func() { _ = p.Close() }) })
+	}
+	return len(b), nil
+}
+
+// Read loses what comes over a path that drops.
+func (p *pipe) Read(b []byte) (int, error) {
+	for {
+		n, err := p.Conn.Read(b)
+		if err != nil || !p.of.Drops || !p.isDead() {
+			return n, err
+		}
+	}
 }
 
 // Swallow has the connections that there are lose what is sent over them from now on, without a word.
@@ -142,6 +168,9 @@ func Through(to http.RoundTripper) http.Handler {
 		defer answer.Body.Close()
 		read, err := io.ReadAll(answer.Body)
 		maps.Copy(w.Header(), answer.Header)
+		if answer.Header["Date"] == nil {
+			w.Header()["Date"] = nil // else the server adds one
+		}
 		w.WriteHeader(answer.StatusCode)
 		_, _ = w.Write(read)
 		if err != nil {
