@@ -116,6 +116,11 @@ func diagnose(t *testing.T, before func(*setup), after func(*setup)) (r *Report,
 		sent = s.sim.Requests()[first:]
 		noKeys(t, r, s.sim.LiveKey(), s.sim.SandboxKey())
 		assert.Zero(t, counted(sent, func(q tradingsim.Request) bool { return !strings.HasPrefix(q.Operation, "GET ") }), "it only reads")
+		if s.o.StateDir == "" { // else the protection sends too
+			assert.LessOrEqual(t, counted(sent, func(q tradingsim.Request) bool { return !strings.Contains(q.Path, "acc_") }), maxService)
+			assert.LessOrEqual(t, counted(sent, func(q tradingsim.Request) bool { return strings.Contains(q.Path, "acc_1") }), maxAccount)
+			assert.LessOrEqual(t, counted(sent, func(q tradingsim.Request) bool { return q.Status == http.StatusUnauthorized }), 2, "a refused key is sent once: repeated failures close the address")
+		}
 	})
 	return r, sent
 }
@@ -288,11 +293,32 @@ func TestBrokenSetups(t *testing.T) {
 			s.o.StopGrace, s.o.Process = 0, &Process{PID: 7, UID: 1000, Unit: "bot.service"}
 			s.h.stopGrace = func(*Process) (time.Duration, string) { return time.Second, "TimeoutStopSec of bot.service" }
 		}},
-		"an alert that is lost": {nil, func(s *setup) { s.o.Alert = func(string) error { return errors.New("502 of pk_live_stolen") } }},
-		"an old program":        {nil, func(s *setup) { s.o.Built = time.Now().AddDate(-1, 0, 0) }},
-		"an old profile":        {nil, func(s *setup) { s.o.Profiled = time.Now().AddDate(0, -2, 0) }},
-		"a bot of root":         {nil, func(s *setup) { s.o.Process = &Process{PID: 7, OpenFiles: 1024} }},
-		"few files":             {nil, func(s *setup) { s.o.Process = &Process{PID: 7, UID: 1000, OpenFiles: 64} }},
+		"an alert that is lost":               {nil, func(s *setup) { s.o.Alert = func(string) error { return errors.New("502 of pk_live_stolen") } }},
+		"an old program":                      {nil, func(s *setup) { s.o.Built = time.Now().AddDate(-1, 0, 0) }},
+		"an old profile":                      {nil, func(s *setup) { s.o.Profiled = time.Now().AddDate(0, -2, 0) }},
+		"keys that are refused are sent once": {nil, func(s *setup) { s.sim.RevokeKey(s.sim.LiveKey()); s.sim.RevokeKey(s.sim.SandboxKey()) }},
+		"a journal that the bot has":          {nil, heldBy(7)},
+		"a journal that another has":          {nil, heldBy(8)},
+		// What a service does not show is no FAIL; one that answers oddly is no reason to send more, or to print a key.
+		"no Date":                {changed(func(r *http.Response) { r.Header.Del("Date") }), nil},
+		"a Date in another zone": {changed(func(r *http.Response) { r.Header.Set("Date", "Mon, 23 Nov 2026 13:00:00 CET") }), nil},
+		"null for each level": {changed(func(r *http.Response) {
+			rewrite(r, func(body string) string { return levels.ReplaceAllString(body, `"$1":null`) })
+		}), nil},
+		"a limit of the rate by 403": {answers(403, `{"error":"rate_limited","message":"slower"}`), nil},
+		"200 with an error":          {answers(200, `{"error":"internal","message":"@key"}`), nil},
+		"a refusal with the key":     {answers(401, `{"error":"@key","message":"no such key: @key"}`), nil},
+		"redirects":                  {answers(307, ``), nil},
+		"answers of nothing":         {answers(200, ``), nil},
+		"answers of a list":          {answers(200, `[]`), nil},
+		"answers of a page":          {answers(200, `<html>@key</html>`), nil},
+		"answers of null":            {answers(200, `null`), nil},
+		"redirects to the key": {changed(func(r *http.Response) {
+			r.StatusCode = 302
+			r.Header.Set("Location", "https://example.com/"+r.Request.Header.Get("X-Api-Key"))
+		}), nil},
+		"a bot of root": {nil, func(s *setup) { s.o.Process = &Process{PID: 7, OpenFiles: 1024} }},
+		"few files":     {nil, func(s *setup) { s.o.Process = &Process{PID: 7, UID: 1000, OpenFiles: 64} }},
 	} {
 		var folder string
 		broken, _ := diagnose(t, c.before, func(s *setup) {
@@ -408,6 +434,31 @@ func replaced(old, now string) func(string) string {
 	return func(body string) string { return strings.ReplaceAll(body, old, now) }
 }
 
+// levels are floors and levels of an answer.
+var levels = regexp.MustCompile(`"(dailyLossFloor|globalLossFloor|stopLossPrice|takeProfitPrice)":[0-9.]+`)
+
+// answers has each answer be this one.
+func answers(status int, body string) func(*setup) {
+	return changed(func(r *http.Response) {
+		r.StatusCode = status
+		rewrite(r, func(string) string { return strings.ReplaceAll(body, "@key", r.Request.Header.Get("X-Api-Key")) })
+	})
+}
+
+func changed(change func(*http.Response)) func(*setup) { return func(s *setup) { s.change = change } }
+
+// heldBy has a process hold the journal of the bot with the id 7: while it does, its disk is left alone.
+func heldBy(pid int) func(*setup) {
+	return func(s *setup) {
+		held, err := journal.Open(s.o.Journal)
+		require.NoError(s.t, err)
+		s.t.Cleanup(func() { _ = held.Close() })
+		s.h.lockedBy = func(string) (int, bool) { return pid, true }
+		s.h.sync = func(string, int) ([]time.Duration, error) { s.t.Error("synced"); return nil, nil }
+		s.o.Process = &Process{PID: 7, UID: 1000, OpenFiles: 1024}
+	}
+}
+
 var asOfField = regexp.MustCompile(`"asOf":\d+`)
 
 // assessment changes the time of GET /health.
@@ -486,13 +537,6 @@ func TestGuard(t *testing.T) {
 	require.Len(t, sim.Requests(), maxAccount+maxService)
 }
 
-// A refused key is not sent again: repeated failures close the address.
-func TestARefusedKeyIsSentOnce(t *testing.T) {
-	r, sent := diagnose(t, nil, func(s *setup) { s.sim.RevokeKey(s.sim.LiveKey()); s.sim.RevokeKey(s.sim.SandboxKey()) })
-	assert.True(t, r.Refused)
-	assert.Equal(t, 2, counted(sent, func(q tradingsim.Request) bool { return q.Status == 401 }), "one for each key")
-}
-
 // The paper account is read only where that was asked for.
 func TestPaper(t *testing.T) {
 	r, sent := diagnose(t, nil, func(s *setup) { s.o.Paper = true })
@@ -523,28 +567,6 @@ func TestKnownOrders(t *testing.T) {
 	})
 	l, _ = r.Line("resting")
 	assert.Equal(t, OK, l.Status, "%s", r)
-}
-
-// While a bot has the journal, its disk is left alone.
-func TestAHeldJournal(t *testing.T) {
-	for pid, want := range map[int]Status{7: OK, 8: Fail} {
-		synced := false
-		var held *journal.Log
-		r, _ := diagnose(t, nil, func(s *setup) {
-			var err error
-			held, err = journal.Open(s.o.Journal)
-			require.NoError(s.t, err)
-			s.t.Cleanup(func() { _ = held.Close() })
-			s.h.lockedBy = func(string) (int, bool) { return pid, true }
-			s.h.sync = func(string, int) ([]time.Duration, error) { synced = true; return nil, nil }
-			s.o.Process = &Process{PID: 7, UID: 1000, OpenFiles: 1024}
-		})
-		l, _ := r.Line("journal")
-		assert.Equal(t, want, l.Status, "%s", r)
-		assert.False(t, synced)
-		l, _ = r.Line("journal-sync")
-		assert.Equal(t, Skipped, l.Status)
-	}
 }
 
 func TestChanged(t *testing.T) {
@@ -606,52 +628,4 @@ func TestAnOddListOfAccounts(t *testing.T) {
 	}
 	assert.Contains(t, r.String(), "account acc_1 is listed twice")
 	assert.Equal(t, 3, counted(sent, func(q tradingsim.Request) bool { return strings.Contains(q.Path, "acc_1") }), "%s", r)
-}
-
-// A service that answers oddly is no reason to send more, to write, or to print a key.
-func TestOddServices(t *testing.T) {
-	all := func(status int, body string) func(*http.Response) {
-		return func(r *http.Response) {
-			r.StatusCode = status
-			body := strings.ReplaceAll(body, "@key", r.Request.Header.Get("X-Api-Key"))
-			r.Body = io.NopCloser(strings.NewReader(body))
-		}
-	}
-	for name, change := range map[string]func(*http.Response){
-		"limits the rate by 403":     all(403, `{"error":"rate_limited","message":"slower"}`),
-		"answers 200 with an error":  all(200, `{"error":"internal","message":"@key"}`),
-		"repeats the key":            all(401, `{"error":"@key","message":"no such key: @key"}`),
-		"redirects":                  all(307, ``),
-		"answers with nothing":       all(200, ``),
-		"answers with a list":        all(200, `[]`),
-		"answers with a page":        all(200, `<html>@key</html>`),
-		"answers null":               all(200, `null`),
-		"has no Date":                func(r *http.Response) { r.Header.Del("Date") },
-		"has a Date in another zone": func(r *http.Response) { r.Header.Set("Date", "Mon, 23 Nov 2026 13:00:00 CET") },
-		"says null for each level":   func(r *http.Response) { rewriteLevels(r) },
-		"sends a redirect to the key": func(r *http.Response) {
-			r.StatusCode = 302
-			r.Header.Set("Location", "https://example.com/"+r.Request.Header.Get("X-Api-Key"))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r, sent := diagnose(t, func(s *setup) { s.change = change }, nil) // which looks for keys and for writes
-			assert.NotEmpty(t, r.Lines)
-			mine := counted(sent, func(q tradingsim.Request) bool { return strings.Contains(q.Path, "acc_1") })
-			service := counted(sent, func(q tradingsim.Request) bool { return !strings.Contains(q.Path, "acc_") })
-			assert.LessOrEqual(t, service, maxService)
-			assert.LessOrEqual(t, mine, maxAccount)
-			if strings.HasPrefix(name, "has ") || strings.HasPrefix(name, "says ") {
-				assert.False(t, r.Failed(), "what a service does not show is no FAIL:\n%s", r)
-			}
-		})
-	}
-}
-
-// levels are floors and levels of an answer.
-var levels = regexp.MustCompile(`"(dailyLossFloor|globalLossFloor|stopLossPrice|takeProfitPrice)":[0-9.]+`)
-
-// rewriteLevels has no floor and no level.
-func rewriteLevels(r *http.Response) {
-	rewrite(r, func(body string) string { return levels.ReplaceAllString(body, `"$1":null`) })
 }
