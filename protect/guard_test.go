@@ -198,13 +198,26 @@ func TestOppositeOrderRacesOurClose(t *testing.T) {
 // TestOrderBehindAClose: while a close is under way an opposite order opens all of its size,
 // and without one only what it exceeds the position by.
 func TestOrderBehindAClose(t *testing.T) {
-	for _, closing := range []bool{false, true} {
+	for exit, closes := range map[string]func(*rig) error{
+		"": nil,
+		"POST /positions/close": func(r *rig) error {
+			_, err := r.acc.ClosePosition(r.t.Context(), "BTC", trading.All)
+			return err
+		},
+		"POST /orders": func(r *rig) error {
+			reduce := order(trading.Short, "4", "BTC")
+			reduce.ReduceOnly = true
+			_, err := r.acc.PlaceOrder(r.t.Context(), reduce)
+			return err
+		},
+	} {
 		bubble(t, nil, func(t *testing.T, r *rig) {
 			require.NoError(t, r.buy("4"))
 			r.wait(15 * time.Second)
+			closing := closes != nil
 			if closing {
-				r.sim.Fault("POST /positions/close", tradingsim.Delay(3*time.Second))
-				go func() { _, _ = r.acc.ClosePosition(t.Context(), "BTC", trading.All) }()
+				r.sim.Fault(exit, tradingsim.Delay(3*time.Second))
+				go func() { _ = closes(r) }()
 				time.Sleep(500 * time.Millisecond)
 			}
 			_, err := r.acc.PlaceOrder(t.Context(), order(trading.Short, "7", "BTC"))
