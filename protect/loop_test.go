@@ -32,9 +32,10 @@ func TestAWildMarketNeedsMoreRoom(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		_, err := r.client.Live.Account(acc).PlaceOrder(t.Context(), order(trading.Long, "0.5", "BTC"))
 		require.NoError(t, err, "which no guard has seen")
-		r.wait(10 * time.Second)
+		r.wait(2 * time.Minute)
 		needs := func() decimal.Decimal { need, _ := r.state().Need.Get(); return need }
 		calm := needs()
+		require.True(t, calm.IsPositive())
 		for range 60 {
 			for _, price := range []string{"50400", "50000"} {
 				r.set(price)
@@ -42,6 +43,12 @@ func TestAWildMarketNeedsMoreRoom(t *testing.T) {
 			}
 		}
 		require.True(t, needs().GreaterThan(calm.Mul(dec("1.5"))), "%s, in calm %s", needs(), calm)
+
+		r.close()
+		r.wait(30 * time.Second)
+		require.NoError(t, r.buy("0.5"))
+		r.wait(10 * time.Second)
+		require.True(t, needs().LessThan(calm.Mul(dec("1.1"))), "%s of a market that is new to it, in calm %s", needs(), calm)
 		require.WithinDuration(t, time.Now(), r.state().Seen, time.Minute)
 	})
 }
