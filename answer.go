@@ -20,45 +20,40 @@ import (
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
-// attempt is how one send ended, without secrets.
-type attempt struct {
+// heard is how one send ended, without secrets, and what that says.
+type heard struct {
 	transport.Exchanged
-	key    Key
-	stored bool // the answer is the journal's
+	key     Key
+	stored  bool           // the answer is the journal's
+	verdict verdict.Ruling // of an answer that came
+	refusal *Error         // what has the shape of the service's no; nil otherwise
+	failed  error          // nil after a success
+	class   ledger.Class
+	decoded bool // the result holds the answer
 }
 
 // replayed reports whether the answer is the stored one of an earlier request.
-func (a *attempt) replayed() bool { return a.stored || transport.Replayed(a.Header) }
+func (h *heard) replayed() bool { return h.stored || transport.Replayed(h.Header) }
 
 // askedToWait is how long whoever answered, the service or something in front, asks to wait
 // because it is busy, and whether it does.
-func (a *attempt) askedToWait() (wait time.Duration, asked bool) {
-	if a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
+func (h *heard) askedToWait() (wait time.Duration, asked bool) {
+	if h.Status != http.StatusTooManyRequests && h.Status != http.StatusServiceUnavailable {
 		return 0, false
 	}
-	return transport.RetryAfter(a.Header, a.Received)
+	return transport.RetryAfter(h.Header, h.Received)
 }
 
 // limitEnds is how long the rate limit lasts that a 429 of the service speaks of. One that does
 // not say lasts for a whole window.
-func (a *attempt) limitEnds() time.Duration {
-	if wait, asked := a.askedToWait(); asked {
+func (h *heard) limitEnds() time.Duration {
+	if wait, asked := h.askedToWait(); asked {
 		return wait
 	}
-	if of, ok := transport.RateLimitOf(a.Header); ok && !of.Reset.IsZero() {
-		return min(max(of.Reset.Sub(transport.Dated(a.Header, a.Received)), 0), limiter.Window)
+	if of, ok := transport.RateLimitOf(h.Header); ok && !of.Reset.IsZero() {
+		return min(max(of.Reset.Sub(transport.Dated(h.Header, h.Received)), 0), limiter.Window)
 	}
 	return limiter.Window
-}
-
-// heard is what an attempt says.
-type heard struct {
-	attempt attempt
-	verdict verdict.Ruling // of an answer that came
-	refusal *Error         // what has the shape of the service's no; nil otherwise
-	err     error          // nil after a success
-	class   ledger.Class
-	decoded bool // the result holds the answer
 }
 
 // question is what an answer is judged by.
@@ -71,30 +66,29 @@ type question struct {
 }
 
 // read says what an attempt came to; whose answer it is, package verdict says.
-func (q *question) read(a attempt) heard {
-	h := heard{attempt: a}
+func (q *question) read(h heard) heard {
 	switch {
-	case a.Err != nil && !a.Written:
+	case h.Err != nil && !h.Written:
 		h.class = ledger.Unsent
-		if h.err = a.Err; !errors.As(a.Err, new(*GuardError)) { // of the gate
-			h.err = &TransportError{Meta: q.metaOf(&a), Err: a.Err}
+		if h.failed = h.Err; !errors.As(h.Err, new(*GuardError)) { // of the gate
+			h.failed = &TransportError{Meta: q.metaOf(&h), Err: h.Err}
 		}
 		return h
-	case a.Err != nil:
+	case h.Err != nil:
 		h.class = ledger.Silence
-		h.err = &TransportError{Meta: q.metaOf(&a), Written: true, Err: a.Err}
+		h.failed = &TransportError{Meta: q.metaOf(&h), Written: true, Err: h.Err}
 		return h
 	}
-	judged := verdict.Seen{Endpoint: q.endpoint, Env: q.env, Status: a.Status, Replayed: a.replayed()}
+	judged := verdict.Seen{Endpoint: q.endpoint, Env: q.env, Status: h.Status, Replayed: h.replayed()}
 	reason := "not JSON"
-	if q.fresh && transport.Aged(a.Header) {
+	if q.fresh && transport.Aged(h.Header) {
 		reason = "an answer that a cache has kept"
-	} else if a.TooLarge {
-		reason = fmt.Sprintf("a body above %d bytes", q.endpoint.Limit(a.Status))
+	} else if h.TooLarge {
+		reason = fmt.Sprintf("a body above %d bytes", q.endpoint.Limit(h.Status))
 	} else if shape, err := q.shape(&h); err == nil {
 		judged.Shape, judged.JSON = shape, true
 		reason = "JSON without the service's shape"
-		if a.Status >= 300 {
+		if h.Status >= 300 {
 			reason = "an error without the service's shape"
 		}
 	}
@@ -103,22 +97,22 @@ func (q *question) read(a attempt) heard {
 	switch {
 	case h.class == ledger.Success:
 	case h.verdict.Refusal:
-		h.refusal = q.refusalOf(&a, judged.Shape)
-		h.err = h.refusal
-	case a.Status/100 == 3:
-		h.err = &RedirectError{Meta: q.metaOf(&a), Location: location(a.Header)}
+		h.refusal = q.refusalOf(&h, judged.Shape)
+		h.failed = h.refusal
+	case h.Status/100 == 3:
+		h.failed = &RedirectError{Meta: q.metaOf(&h), Location: location(h.Header)}
 	default:
-		h.err = &GatewayError{Meta: q.metaOf(&a), Snippet: snippet(a.Body), Reason: reason}
+		h.failed = &GatewayError{Meta: q.metaOf(&h), Snippet: snippet(h.Body), Reason: reason}
 	}
 	return h
 }
 
 // metaOf adds what an answer says to the facts of the call.
-func (q *question) metaOf(a *attempt) Meta {
+func (q *question) metaOf(h *heard) Meta {
 	m := q.meta
-	m.Status, m.Header, m.Body = a.Status, a.Header, a.Body
-	m.Key, m.Replayed = a.key, a.replayed()
-	m.Sent, m.Received = a.Sent, a.Received
+	m.Status, m.Header, m.Body = h.Status, h.Header, h.Body
+	m.Key, m.Replayed = h.key, h.replayed()
+	m.Sent, m.Received = h.Sent, h.Received
 	if m.Header != nil {
 		if wait, asked := transport.RetryAfter(m.Header, m.Received); asked {
 			m.RetryAfter = Some(wait)
@@ -131,29 +125,29 @@ func (q *question) metaOf(a *attempt) Meta {
 // once, so that a long list is gone through once and not twice; anything else is
 // only looked over.
 func (q *question) shape(h *heard) (wire.Shape, error) {
-	if q.result != nil && h.attempt.Status >= 200 && h.attempt.Status < 300 {
-		if shape, err := wire.Answer(h.attempt.Body, q.result); err == nil {
+	if q.result != nil && h.Status >= 200 && h.Status < 300 {
+		if shape, err := wire.Answer(h.Body, q.result); err == nil {
 			h.decoded = true
 			return shape, nil
 		}
 	}
-	return wire.Envelope(h.attempt.Body)
+	return wire.Envelope(h.Body)
 }
 
 // refusalOf decodes the service's error body. Only code and message make it one,
 // so a member that does not decode is kept as it came and loses nothing.
-func (q *question) refusalOf(a *attempt, shape wire.Shape) *Error {
+func (q *question) refusalOf(h *heard, shape wire.Shape) *Error {
 	e := &Error{
 		Code:    Code(shape.Error),
-		Status:  a.Status,
+		Status:  h.Status,
 		Message: shape.Message,
-		Meta:    q.metaOf(a),
+		Meta:    q.metaOf(h),
 		env:     q.env,
 	}
 	e.RetryAfter = e.Meta.RetryAfter
 	var body api.Error
-	if err := wire.Unmarshal(a.Body, &body); err != nil {
-		e.Extra = looseMembers(a.Body)
+	if err := wire.Unmarshal(h.Body, &body); err != nil {
+		e.Extra = looseMembers(h.Body)
 		return e
 	}
 	e.Reason = textOf(body.Reason)
@@ -172,16 +166,16 @@ func (h *heard) said() ledger.Answer {
 		return a // what a stored answer asked for is of the past
 	}
 	if a.Advice == ledger.WaitFirst {
-		a.RetryAfter = h.attempt.limitEnds()
+		a.RetryAfter = h.limitEnds()
 	} else {
-		a.RetryAfter, _ = h.attempt.askedToWait()
+		a.RetryAfter, _ = h.askedToWait()
 	}
 	return a
 }
 
 // answer is the same for the driver. result is what a success was decoded into.
-func (h *heard) answer(said ledger.Answer, result wire.Value) resolve.Answer {
-	a := resolve.Answer{Answer: said, Key: h.attempt.key, Body: h.attempt.Body, Received: h.attempt.Received, Err: h.err, Heard: h}
+func (h *heard) answer(result wire.Value) resolve.Answer {
+	a := resolve.Answer{Answer: h.said(), Key: h.key, Body: h.Body, Received: h.Received, Err: h.failed, Heard: h}
 	if h.refusal != nil {
 		a.Refusal = h.refusal
 	}
@@ -194,21 +188,21 @@ func (h *heard) answer(said ledger.Answer, result wire.Value) resolve.Answer {
 // rereads is the policy of a read, which does no harm: whether it is sent again, after how long a wait, and
 // how long a call that gives up would have waited.
 func rereads(h *heard, asked time.Duration, r ledger.Bounds, sends int) (wait, named time.Duration, more bool) {
-	_, busy := h.attempt.askedToWait()
+	_, busy := h.askedToWait()
 	switch {
 	case h.refusal != nil:
 		rule := h.refusal.rule()
 		if rule.Advice == AdviseWait {
-			asked = h.attempt.limitEnds()
+			asked = h.limitEnds()
 		}
 		// To a read a missing price is an answer, and not one that is worth waiting for
 		// unasked.
-		if rule.Advice != AdviseWait && (rule.Advice != AdviseResolve || h.attempt.Status < 500) {
+		if rule.Advice != AdviseWait && (rule.Advice != AdviseResolve || h.Status < 500) {
 			return 0, 0, false
 		}
 	case h.class == ledger.Unclear: // a redirect
 		return 0, 0, false
-	case h.class == ledger.Foreign && h.attempt.Status < 500 && !busy:
+	case h.class == ledger.Foreign && h.Status < 500 && !busy:
 		return 0, 0, false // by something in front: once more where it says that it failed, or when to come again
 	}
 	wait = max(spread(r.Backoff(sends)), asked)

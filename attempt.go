@@ -1,7 +1,6 @@
 package trading
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"time"
@@ -11,27 +10,12 @@ import (
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
-// exchanger sends requests, and reads their answers.
+// exchanger makes requests, and reads their answers.
 type exchanger struct {
 	transport *transport.Transport
 	userAgent []string
 	scrubber  *secret.Scrubber
 	heardDate func(header http.Header, sent, received time.Time) // of an answer of the service's
-}
-
-// exchange sends a request once and reads what the answer says.
-func (x *exchanger) exchange(ctx context.Context, r *request, apiKey apiKey, q *question, gate transport.Gate) heard {
-	sent := x.requestOf(r, apiKey, q.meta.Key, gate)
-	if r.alone {
-		return x.hear(r, q, x.transport.SendAlone(ctx, &sent))
-	}
-	return x.hear(r, q, x.transport.Send(ctx, &sent))
-}
-
-// begin sends a write once, beside its caller.
-func (x *exchanger) begin(ctx context.Context, r *request, apiKey apiKey, key Key, gate transport.Gate) *transport.Attempt {
-	sent := x.requestOf(r, apiKey, key, gate)
-	return x.transport.Begin(ctx, &sent, r.alone)
 }
 
 // requestOf is a request on the wire. gate judges a write right before its first byte.
@@ -42,6 +26,7 @@ func (x *exchanger) requestOf(r *request, apiKey apiKey, key Key, gate transport
 		Header:   x.header(r, apiKey, key),
 		Body:     r.body,
 		Write:    r.endpoint.Write,
+		Alone:    r.alone,
 		MaxBody:  r.endpoint.MaxBody,
 		MaxError: spec.SmallAnswer,
 		Timeout:  r.opts.attemptTimeout,
@@ -52,14 +37,14 @@ func (x *exchanger) requestOf(r *request, apiKey apiKey, key Key, gate transport
 // hear reads what an answer says. The API key is taken out of all that comes back, before anything else
 // sees it.
 func (x *exchanger) hear(r *request, q *question, exchanged transport.Exchanged) heard {
-	a := attempt{Exchanged: exchanged, key: q.meta.Key}
-	a.Header, a.Body = x.scrubber.Header(a.Header), x.scrubber.Bytes(a.Body)
-	if a.Err != nil {
-		a.Err = x.scrubber.Error(a.Err)
+	h := heard{Exchanged: exchanged, key: q.meta.Key}
+	h.Header, h.Body = x.scrubber.Header(h.Header), x.scrubber.Bytes(h.Body)
+	if h.Err != nil {
+		h.Err = x.scrubber.Error(h.Err)
 	}
-	h := q.read(a)
-	if (h.verdict.Documented || h.err == nil) && !r.endpoint.Keyless {
-		x.heardDate(a.Header, a.Sent, a.Received)
+	h = q.read(h)
+	if (h.verdict.Documented || h.failed == nil) && !r.endpoint.Keyless {
+		x.heardDate(h.Header, h.Sent, h.Received)
 	}
 	return h
 }

@@ -24,7 +24,7 @@ func (c *call) carryOut() {
 	defer c.core.life.Leave()
 	defer c.stopListening()
 	defer c.letGo()
-	if !c.decide() || c.last.attempt.stored { // it has its answer from before
+	if !c.decide() || c.last.stored { // it has its answer from before
 		return
 	}
 	c.gate, c.write.ctx = c.write, c.ctx
@@ -66,7 +66,7 @@ func (c *call) letGo() {
 // already. It returns false if the call is over.
 func (c *call) decide() bool {
 	for {
-		d := c.core.decisions.decide(c.ctx, &c.request, c.write.placed(), c.write.unnamed)
+		d := c.core.decisions.decide(c.ctx, &c.request, c.write.placed, c.write.unnamed)
 		if d.write != nil {
 			c.write.of = d.write
 		}
@@ -121,7 +121,7 @@ func (c *call) conclude() {
 	d.SendingOver(c.ctx, of, c.opts.patience(c.entry))
 	c.outcome, c.write.mayHaveLeft, c.write.forget = of.Ledger.Outcome(), of.Ledger.Sent(), of.Ledger.Forget()
 	c.listenOn()
-	last := c.last.answer(c.last.said(), c.result)
+	last := c.last.answer(c.result)
 	if d.Conclude(of, &last) {
 		return
 	}
@@ -133,7 +133,7 @@ func (c *call) conclude() {
 func (c *call) waitFor(of *resolve.Write) {
 	ctx := c.ctx
 	patience := c.opts.patience(c.entry)
-	if redirect := (*RedirectError)(nil); errors.As(c.last.err, &redirect) {
+	if redirect := (*RedirectError)(nil); errors.As(c.last.failed, &redirect) {
 		patience = 0 // nothing is found out at an address that redirects
 	}
 	if ctx.Err() == nil {
@@ -160,7 +160,7 @@ func (c *call) waitFor(of *resolve.Write) {
 		}
 		return
 	}
-	if r.Err != c.last.err { //nolint:errorlint // else the call has it already
+	if r.Err != c.last.failed { //nolint:errorlint // else the call has it already
 		c.write.found = r.Err
 	}
 }

@@ -185,14 +185,14 @@ func (c *Client) Health(ctx context.Context, opts ...CallOption) (*Health, error
 func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) {
 	call := h.begin(ctx, spec.Find(OpHealth), opts)
 	var answer api.Health
-	if err := call.do(healthAnswer(&answer, &call.last.attempt.Status)); err != nil {
+	if err := call.do(healthAnswer(&answer, &call.last.Status)); err != nil {
 		return nil, err
 	}
 	health := healthOf(&answer)
-	if date := transport.Dated(call.last.attempt.Header, time.Time{}); !date.IsZero() {
+	if date := transport.Dated(call.last.Header, time.Time{}); !date.IsZero() {
 		health.Age = Some(date.Sub(health.AsOf))
 	} else {
-		health.Age = optional(h.core.ageOf(health, call.last.attempt.Received))
+		health.Age = optional(h.core.ageOf(health, call.last.Received))
 	}
 	return health, nil
 }
@@ -255,7 +255,7 @@ func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessa
 	if err := call.do(checked{&members, func() error { return checkDescription(members) }}); err != nil {
 		return nil, err
 	}
-	return json.RawMessage(call.last.attempt.Body), nil
+	return json.RawMessage(call.last.Body), nil
 }
 
 // CheckSharing returns an error if the client must not trade the account of a write: it is one of

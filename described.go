@@ -12,12 +12,12 @@ import (
 // saw shows the client's books what a read of an account saw, which is a touch of it.
 func (c *call) saw(what any) {
 	of := bookOf(c.env, c.account)
-	sees(c.core.books, of, &c.last.attempt, what)
+	sees(c.core.books, of, &c.last, what)
 	if c.account != "" && !c.endpoint.Write {
 		c.core.driver.Touch(of)
 	}
 	open, waiting := what.(*OpenOrders)
-	if !waiting || transport.Aged(c.last.attempt.Header) {
+	if !waiting || transport.Aged(c.last.Header) {
 		return
 	}
 	var symbols []string
@@ -27,7 +27,7 @@ func (c *call) saw(what any) {
 	for i := range open.Runs {
 		symbols = append(symbols, open.Runs[i].Symbol)
 	}
-	c.core.driver.SawWaiting(c.env, c.account, symbols, c.last.attempt.Sent)
+	c.core.driver.SawWaiting(c.env, c.account, symbols, c.last.Sent)
 }
 
 // facts are what the call knows before there is an answer.
@@ -37,7 +37,7 @@ func (c *call) facts() Meta {
 		m.Key = c.opts.key.given
 	}
 	if w := c.write; w != nil && w.of != nil {
-		m.Key, m.Unjournaled = w.key(), w.of.Unjournaled
+		m.Key, m.Unjournaled = w.of.Try().Key, w.of.Unjournaled
 	}
 	return m
 }
@@ -45,7 +45,7 @@ func (c *call) facts() Meta {
 // meta returns the facts of the last answer.
 func (c *call) meta() Meta {
 	q := question{meta: c.facts()}
-	m := q.metaOf(&c.last.attempt)
+	m := q.metaOf(&c.last)
 	if m.Replayed {
 		m.ResolvedAfter = ledger.Elapsed(c.began)
 	}
@@ -83,18 +83,11 @@ func (c *call) describe() Call {
 		Priority:    c.priority(),
 		Write:       c.endpoint.Write,
 		Entry:       c.entry,
-		Intent:      c.intentID(),
+		Intent:      c.write.intentID(),
 		Key:         c.facts().Key,
 		Tag:         c.opts.tag,
 		Body:        c.body,
 	}
-}
-
-func (c *call) intentID() IntentID {
-	if c.write == nil {
-		return ""
-	}
-	return c.write.intentID()
 }
 
 // start reports to the hooks that the call begins.
@@ -106,7 +99,7 @@ func (c *call) start() {
 
 // attempted is how the last attempt ended, as hooks see it.
 func (c *call) attempted() Attempt {
-	last := &c.last.attempt
+	last := &c.last
 	a := Attempt{
 		Number:   c.sends,
 		Key:      last.key,
@@ -133,7 +126,7 @@ func (c *call) over(err error) {
 	}
 	of, d := c.describe(), Done{Err: err, Outcome: OutcomeOf(err), Attempts: c.sends, Took: time.Since(c.began)}
 	if !c.once {
-		c.core.log.ended(c.ctx, &of, &d, c.last.attempt.Status)
+		c.core.log.ended(c.ctx, &of, &d, c.last.Status)
 	}
 	c.core.hooks.callDone(c.ctx, of, d)
 }

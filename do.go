@@ -52,7 +52,7 @@ func (c *call) post(body []byte, answer wire.Value) error {
 	err := c.do(answer)
 	switch answer := answer.(type) {
 	case *api.PositionCloseResponse:
-		if (err == nil || errors.Is(err, ErrLate)) && !c.last.attempt.replayed() { // a replay is of the past
+		if (err == nil || errors.Is(err, ErrLate)) && !c.last.replayed() { // a replay is of the past
 			c.saw(AccountStatus(answer.Status))
 		}
 	case *api.SandboxResetResponse:
@@ -77,15 +77,15 @@ func (c *call) acknowledge(body []byte) (*Ack, error) {
 func (c *call) end() error {
 	if c.opts.meta != nil {
 		m := c.meta()
-		m.Intent, m.Settled = c.intentID(), c.settled()
+		m.Intent, m.Settled = c.write.intentID(), c.settled()
 		*c.opts.meta = m
 	}
-	err := joined(c.stopped, c.last.err)
+	err := joined(c.stopped, c.last.failed)
 	if c.write != nil {
 		err = joined(err, c.write.found)
 	}
 	if late := err != nil && errors.Is(err, ErrLate); (late || err == nil) && c.result != nil && !c.last.decoded {
-		if wrong := wire.Unmarshal(c.last.attempt.Body, c.result); wrong != nil {
+		if wrong := wire.Unmarshal(c.last.Body, c.result); wrong != nil {
 			err = &DecodeError{Meta: c.meta(), Err: wrong}
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // Between the records of the program and what the driver goes by.
 
 // sees shows the books what an answer says of an account.
-func sees(b *books.Books, of books.Account, a *attempt, what any) {
+func sees(b *books.Books, of books.Account, a *heard, what any) {
 	var at books.Read // of what a cache has kept that is not known
 	if !transport.Aged(a.Header) {
 		at = books.Read{Begun: a.Sent, Ended: a.Received}

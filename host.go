@@ -109,9 +109,9 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer 
 	}
 	p.start()
 	p.run()
-	p.over(p.last.err)
+	p.over(p.last.failed)
 	last := p.last // which outlives the call
-	return last.answer(last.said(), nil)
+	return last.answer(nil)
 }
 
 // leasedGate judges what the driver sends of a write.

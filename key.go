@@ -42,7 +42,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	if w.Traits.Levels {
 		w.Setting = &resolve.Setting{Unnamed: unnamed, Restores: r.opts.restores}
 	}
-	terms, try := d.terms(r), 1
+	terms, try := d.terms(r, w.Traits), 1
 	source := &r.opts.key
 	if r.env != EnvLive {
 		if source.id != "" {
@@ -124,7 +124,7 @@ func (d *decisions) firstUseKnown(of *keySource) bool {
 // goOnBehind takes the answer of the write that had the name before, or returns the try that
 // follows it.
 func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, is *decision) (try int) {
-	given, a := r.opts.key.given != "", attempt{key: last.Key, stored: true}
+	given, a := r.opts.key.given != "", heard{key: last.Key, stored: true}
 	a.Received = last.At
 	switch spent := last.Spent(d.relies.Now().Without); {
 	case !bytes.Equal(last.Digest, digest):
@@ -132,7 +132,8 @@ func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, i
 			r.opts.key.what(), last.DecidedAt().Format(time.RFC3339), last.Outcome)
 	case last.Outcome == ledger.Applied && len(last.Answer) > 0:
 		a.Status, a.Body = 200, last.Answer
-		is.stored, is.outcome = &heard{attempt: a, class: ledger.Success}, Applied
+		a.class = ledger.Success
+		is.stored, is.outcome = &a, Applied
 	case last.Outcome == ledger.Applied:
 		is.outcome = Applied
 		is.err = &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
@@ -174,13 +175,13 @@ func (d *decisions) intent(r *request) Intent {
 }
 
 // terms are what the ledger goes by.
-func (d *decisions) terms(r *request) ledger.Terms {
+func (d *decisions) terms(r *request, traits resolve.Traits) ledger.Terms {
 	return ledger.Terms{
 		Keyed:         r.env == EnvLive,
 		Entry:         r.entry,
 		Resolves:      r.endpoint.Resolves(),
 		Idempotent:    r.changesNothingTwice(),
-		Lasting:       !traitsOf(r.endpoint).Waits,
+		Lasting:       !traits.Waits,
 		Exclusive:     d.isExclusive(r.account),
 		TTL:           r.opts.ttlOf(r.entry),
 		Attempt:       r.opts.attemptTimeout,

@@ -39,16 +39,13 @@ func (c *call) asksTwice() bool {
 
 // exchangeListened sends a write, and waits for its answer: for the time of the attempt, as long as its caller
 // waits, and until an earlier send has decided the write.
-func (c *call) exchangeListened(ctx context.Context, q *question) heard {
+func (c *call) exchangeListened(ctx context.Context, sent *transport.Outgoing, q *question) heard {
 	w := c.write
-	if !c.core.transport.Listens() {
-		return c.core.exchange(ctx, &c.request, c.apiKey, q, c.gate)
-	}
 	number := w.of.Ledger.Sends()
 	patience, why := c.waitsFor()
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	a := c.core.begin(ctx, &c.request, c.apiKey, q.meta.Key, c.gate) // which has the processor once this waits
+	a := c.core.transport.Begin(ctx, sent) // which has the processor once this waits
 	for {
 		ends := why
 		select {
@@ -68,7 +65,7 @@ func (c *call) exchangeListened(ctx context.Context, q *question) heard {
 			return c.core.hear(&c.request, q, a.Exchanged())
 		}
 		c.listen(a, number, q)
-		unheard := attempt{key: q.meta.Key}
+		unheard := heard{key: q.meta.Key}
 		unheard.Sent, unheard.Received, unheard.Err, unheard.Written = a.Began(), time.Now(), ends, true
 		w.askedTwice = w.askedTwice || errors.Is(ends, errAskedTwice)
 		return q.read(unheard)
@@ -91,7 +88,7 @@ func (c *call) listen(a *transport.Attempt, number int, q *question) {
 		defer context.AfterFunc(closing, a.Abort)()
 		<-a.Over()
 		if h := x.hear(&r, &later, a.Exchanged()); h.class != ledger.Silence {
-			d.HeardLate(of, resolve.Late{Send: number, Answer: h.answer(h.said(), nil)})
+			d.HeardLate(of, resolve.Late{Send: number, Answer: h.answer(nil)})
 		} else {
 			of.WakeCall() // which may wait for nothing else
 		}
@@ -121,7 +118,7 @@ func (c *call) preferHeard() {
 	if w.heard == nil {
 		return
 	}
-	if w.decided || last.class == ledger.Silence || last.class == ledger.Unsent || w.heard.attempt.Received.After(last.attempt.Received) {
+	if w.decided || last.class == ledger.Silence || last.class == ledger.Unsent || w.heard.Received.After(last.Received) {
 		c.last = *w.heard
 	}
 	if w.decided {

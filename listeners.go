@@ -53,10 +53,10 @@ func (u *usual) get() time.Duration {
 
 // heard notes an answer, if that took the service its work.
 func (u *usual) heard(h *heard) {
-	if h.class != ledger.Success || h.attempt.replayed() {
+	if h.class != ledger.Success || h.replayed() {
 		return
 	}
-	d := h.attempt.Received.Sub(h.attempt.Sent)
+	d := h.Received.Sub(h.Sent)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.mean == 0 {

@@ -21,7 +21,7 @@ func (c *call) send() {
 	if c.stopped = c.pass(); c.stopped == nil {
 		c.run()
 	}
-	if ended := c.ctx.Err(); ended != nil && c.last.err != nil {
+	if ended := c.ctx.Err(); ended != nil && c.last.failed != nil {
 		c.stopped = ended
 	}
 	if c.write != nil {
@@ -77,8 +77,12 @@ var (
 // attempt sends once. Key, body and header are the attempt's own.
 func (c *call) attempt() {
 	c.sends++
-	if c.write != nil {
-		c.write.leaves(c.apiKey.ID())
+	w, d := c.write, c.core.driver
+	if w != nil {
+		if w.of.Ledger.Without.Rotation {
+			w.of.APIKey = c.apiKey.ID()
+		}
+		d.SendBegins(w.of)
 	}
 	ctx := c.ctx
 	if len(c.core.hooks) > 0 {
@@ -86,15 +90,17 @@ func (c *call) attempt() {
 		c.lastCtx = ctx
 	}
 	q := question{endpoint: c.endpoint, env: c.env, result: c.result, fresh: c.opts.recovering, meta: c.facts()}
-	if c.write == nil {
-		c.last = c.core.exchange(ctx, &c.request, c.apiKey, &q, c.gate)
-		c.returnSlot(c.last.attempt.Written)
-		return
+	sent := c.core.requestOf(&c.request, c.apiKey, q.meta.Key, c.gate)
+	if w != nil && c.core.transport.Listens() {
+		c.last = c.exchangeListened(ctx, &sent, &q)
+	} else {
+		c.last = c.core.hear(&c.request, &q, c.core.transport.Send(ctx, &sent))
 	}
-	c.last = c.exchangeListened(ctx, &q)
-	c.returnSlot(c.last.attempt.Written)
-	c.core.driver.SendEnded(c.write.of, c.last.attempt.Received)
-	c.core.usual.heard(&c.last)
+	c.returnSlot(c.last.Written)
+	if w != nil {
+		d.SendEnded(w.of, c.last.Received)
+		c.core.usual.heard(&c.last)
+	}
 }
 
 // again notes what the attempt that has just ended says, and whether to send once more.
@@ -119,12 +125,12 @@ func (c *call) again() bool {
 func (c *call) judgeOnce() {
 	said := c.last.said()
 	_ = c.closeLimit(&said)
-	c.outcome = OutcomeOf(c.last.err)
+	c.outcome = OutcomeOf(c.last.failed)
 }
 
 // closeLimit closes the rate limit that a 429 of the service names.
 func (c *call) closeLimit(said *ledger.Answer) bool {
-	return !c.endpoint.Keyless && closeLimit(c.core.limits, c.apiKey.ID(), c.endpoint.Class, &c.last.attempt, said)
+	return !c.endpoint.Keyless && closeLimit(c.core.limits, c.apiKey.ID(), c.endpoint.Class, &c.last, said)
 }
 
 // judge is the one policy: the ledger of a write, or what is known of a read, says whether an answer allows
@@ -236,7 +242,7 @@ func (c *call) prepareWrite() error {
 		// Without a place in the limits, or in the journal, it is left out.
 		w.asked = true
 		c.returnSlot(false)
-		c.await(c.opts.attemptTimeout - time.Since(c.last.attempt.Sent))
+		c.await(c.opts.attemptTimeout - time.Since(c.last.Sent))
 	}
 	for c.stopped == nil {
 		c.takeLate()

@@ -19,8 +19,8 @@ func (c *call) pass() error {
 		case c.ctx.Err() != nil:
 			return c.ctx.Err()
 		}
-		if w != nil {
-			if err := w.awaitBaseline(); err != nil {
+		if w != nil && w.of.Ledger.Resolves { // the first entry waits for a look at the account
+			if err := w.driver.AwaitBaseline(w.ctx, w.of, c.opts.allowPending); err != nil {
 				return err
 			}
 		}

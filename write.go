@@ -23,8 +23,8 @@ type writing struct {
 	driver  *resolve.Driver
 	lease   *lease
 	of      *resolve.Write // nil before it has a key
-	order   Order          // if orders
-	orders  bool           // it places an order
+	order   Order          // if placed
+	placed  *Order         // the order that it places; nil if it does not
 	unnamed resolve.Unnamed
 	since   uint64 // the number of the drivers' last request before the journal was read
 
@@ -48,23 +48,7 @@ var errHeard = errors.New("an answer to an earlier send has come")
 
 // place has the call place an order.
 func (w *writing) place(o Order) {
-	w.order, w.orders, w.symbol, w.entry = o, true, o.Symbol, w.endpoint.Asks.Adds(o.ReduceOnly)
-}
-
-// placed is the order that it places; nil if it does not.
-func (w *writing) placed() *Order {
-	if !w.orders {
-		return nil
-	}
-	return &w.order
-}
-
-// awaitBaseline has the first entry wait for a look at the account.
-func (w *writing) awaitBaseline() error {
-	if !w.of.Ledger.Resolves {
-		return nil
-	}
-	return w.driver.AwaitBaseline(w.ctx, w.of, w.opts.allowPending)
+	w.order, w.placed, w.symbol, w.entry = o, &w.order, o.Symbol, w.endpoint.Asks.Adds(o.ReduceOnly)
 }
 
 // beforeSend has the journal take the write before its first byte, and each new key and send.
@@ -117,28 +101,20 @@ func (w *writing) asGuardsSee() Write {
 		Account:      w.account,
 		Symbol:       w.symbol,
 		Entry:        w.entry,
-		Order:        w.placed(),
+		Order:        w.placed,
 		Tag:          w.opts.tag,
 		skipHealth:   w.opts.skipHealthGate,
 		allowPending: w.opts.allowPending || w.doubt, // its own doubt does not hold it back
 	}
 }
 
-// leaves notes that its bytes are about to leave.
-func (w *writing) leaves(apiKey string) {
-	if w.of.Ledger.Without.Rotation {
-		w.of.APIKey = apiKey
-	}
-	w.driver.SendBegins(w.of)
-}
-
 // hear has the ledger take an answer in, and say whether to send once more, and after how long a wait. named
 // is the wait of a call that gives up.
 func (w *writing) hear(h *heard, said ledger.Answer) (wait, named time.Duration, more bool) {
-	w.doubt = w.driver.Heard(w.of, h.attempt.Received, said, w.doubted)
+	w.doubt = w.driver.Heard(w.of, h.Received, said, w.doubted)
 	w.doubted = w.doubted || w.doubt
 	wait, random, more := w.driver.NextSend(w.of)
-	if h.err != nil && errors.As(h.err, new(*GuardError)) {
+	if h.failed != nil && errors.As(h.failed, new(*GuardError)) {
 		return 0, 0, false // by the gate, which changes its mind no more
 	}
 	if random {
@@ -161,14 +137,6 @@ func (w *writing) nextKey() {
 		key = derived(w.of.Name, w.of.Try().Number+1)
 	}
 	w.driver.ChangeKey(w.of, key)
-}
-
-// key is that of the next send, or the last.
-func (w *writing) key() Key {
-	if w.of == nil {
-		return ""
-	}
-	return w.of.Try().Key
 }
 
 // MayLeave is the gate of a write: it refuses what was decided too long ago, since its
@@ -201,9 +169,9 @@ func (w *writing) tooOld() error {
 	}
 }
 
-// intentID names it, once it is tracked.
+// intentID names a write, once it is tracked; empty for a read.
 func (w *writing) intentID() IntentID {
-	if w.of == nil || !w.of.Tracked() {
+	if w == nil || w.of == nil || !w.of.Tracked() {
 		return ""
 	}
 	return w.of.Intent.ID

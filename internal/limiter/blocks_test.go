@@ -74,7 +74,7 @@ func TestABlockRefusesThoseWhoCannotWaitThatLong(t *testing.T) {
 				slot, err := l.Take(ctx, asking(ratelimit.Read, ""))
 				assert.Equal(t, row.wantAfter, time.Since(began))
 				if row.wantAfter < Window {
-					assert.Equal(t, Full{Window, testKey}, fullOf(t, err))
+					assert.Equal(t, Full{Wait: Window, Bucket: testKey}, fullOf(t, err))
 					return
 				}
 				assert.NoError(t, err)

@@ -156,17 +156,17 @@ func (l *Limiter) closedFor(name string) time.Duration {
 
 // tryClosed returns the first of the buckets that the service has closed. The lock is
 // held.
-func (l *Limiter) tryClosed(n *needs) verdict {
+func (l *Limiter) tryClosed(n *needs) Full {
 	if len(l.closed) == 0 {
-		return verdict{}
+		return Full{}
 	}
 	for i := range n.all() {
 		name := n.of[i].Bucket.Name
 		if wait := l.closedFor(name); wait > 0 {
-			return verdict{Full: Full{wait, name}}
+			return Full{Wait: wait, Bucket: name}
 		}
 	}
-	return verdict{}
+	return Full{}
 }
 
 // refuseUntil refuses the waiters of a bucket that have no use for a slot after it
@@ -181,7 +181,7 @@ func (l *Limiter) refuseUntil(name string, until time.Time, wait time.Duration) 
 				w := e.Value.(*waiter)
 				e = e.Next()
 				if !w.until.IsZero() && !w.until.After(until) {
-					w.full = &Full{wait, name}
+					w.full = &Full{Wait: wait, Bucket: name}
 					l.leave(w)
 					close(w.served)
 				}

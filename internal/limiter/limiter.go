@@ -23,10 +23,11 @@ var ErrClosed = errors.New("the limiter is closed")
 
 // Full is the error of Take when there is no slot in time.
 type Full struct {
-	// Wait is how long there is none, as far as it is known.
+	// Wait is how long there is none, as far as it is known; 0 if there is room.
 	Wait time.Duration
 	// Bucket names the bucket that is full.
-	Bucket string
+	Bucket  string
+	ofShare bool // it is recovery's share of it that is full
 }
 
 func (f *Full) Error() string {

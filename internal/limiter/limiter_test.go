@@ -168,7 +168,7 @@ func TestAWaitThatIsTooLongIsRefusedAtOnce(t *testing.T) {
 				ctx, cancel := row.limit(t.Context(), a)
 				defer cancel()
 				_, err := l.Take(ctx, a)
-				assert.Equal(t, Full{50 * time.Second, testKey}, fullOf(t, err))
+				assert.Equal(t, Full{Wait: 50 * time.Second, Bucket: testKey}, fullOf(t, err))
 				require.EqualError(t, err, "rate limit key/live/0123abcd has no room for 50s")
 				assert.Zero(t, time.Since(began))
 			})
@@ -184,9 +184,9 @@ func TestWaitingIsCalledOnce(t *testing.T) {
 		time.Sleep(15 * time.Second)
 		var told []Full
 		a := asking(ratelimit.Exit, "closes")
-		a.Waiting = func(wait time.Duration, bucket string) { told = append(told, Full{wait, bucket}) }
+		a.Waiting = func(wait time.Duration, bucket string) { told = append(told, Full{Wait: wait, Bucket: bucket}) }
 		use(t, l, a)
-		assert.Equal(t, []Full{{45 * time.Second, "user/desk/closes"}}, told)
+		assert.Equal(t, []Full{{Wait: 45 * time.Second, Bucket: "user/desk/closes"}}, told)
 		use(t, l, a)
 		assert.Len(t, told, 1, "there was room")
 	})
@@ -263,7 +263,7 @@ func TestASharedMemoryStore(t *testing.T) {
 		use(t, one, a)
 		one.BlockClass("closes", 10*time.Second)
 		_, err := other.Take(t.Context(), failFast(asking(ratelimit.Exit, "closes")))
-		assert.Equal(t, Full{10 * time.Second, "user/desk/closes"}, fullOf(t, err))
+		assert.Equal(t, Full{Wait: 10 * time.Second, Bucket: "user/desk/closes"}, fullOf(t, err))
 	})
 }
 

@@ -79,8 +79,8 @@ func (l *Limiter) serveFromRemote() {
 func (l *Limiter) askRemote(w *waiter) {
 	slot := Slot{needs: l.needs(&w.request), remote: true}
 	full := l.tryClosed(&slot.needs)
-	if full.Wait == 0 {
-		full = l.tryShare(w.request.Priority, &slot)
+	if full.Wait == 0 && w.request.Priority == ratelimit.Recovery {
+		full = l.takeShare(&slot)
 	}
 	if full.Wait == 0 && !l.standIn.away.IsZero() {
 		if full = l.takePart(w.request.Priority, &slot, w.request.Hold); full.Wait > 0 {
@@ -113,7 +113,7 @@ func (l *Limiter) askRemote(w *waiter) {
 	l.dropShare(&slot)
 	l.returnNear(&slot, false)
 	if freed == l.freed {
-		l.answer(w, Slot{}, verdict{Full: Full{grant.Wait, grant.Bucket}})
+		l.answer(w, Slot{}, Full{Wait: grant.Wait, Bucket: grant.Bucket})
 		return
 	}
 	// A slot was returned meanwhile, so the answer may be out of date.
@@ -129,7 +129,7 @@ func (l *Limiter) askRemote(w *waiter) {
 // lock is held, but not while the slot is returned.
 func (l *Limiter) deliver(w *waiter, slot Slot) {
 	if !w.left && !l.ended && l.tryClosed(&slot.needs).Wait == 0 {
-		l.answer(w, slot, verdict{})
+		l.answer(w, slot, Full{})
 		return
 	}
 	l.mu.Unlock()
@@ -138,7 +138,7 @@ func (l *Limiter) deliver(w *waiter, slot Slot) {
 }
 
 // answer gives a waiter its slot, or notes what is full. The lock is held.
-func (l *Limiter) answer(w *waiter, slot Slot, full verdict) {
+func (l *Limiter) answer(w *waiter, slot Slot, full Full) {
 	if full.Wait == 0 {
 		w.slot = slot
 		l.leave(w)

@@ -136,7 +136,7 @@ func (l *Limiter) ofPart(p ratelimit.Priority, slot *Slot) needs {
 }
 
 // takePart takes a slot of this process's part. The lock is held.
-func (l *Limiter) takePart(p ratelimit.Priority, slot *Slot, hold time.Duration) verdict {
+func (l *Limiter) takePart(p ratelimit.Priority, slot *Slot, hold time.Duration) Full {
 	n := slot.needs
 	if l.standIn.sharers != 1 { // else all there is is its own
 		n = l.ofPart(p, slot)
@@ -144,15 +144,15 @@ func (l *Limiter) takePart(p ratelimit.Priority, slot *Slot, hold time.Duration)
 	grant, _ := l.near.Take(context.Background(), "", n.all(), hold)
 	if grant.Wait == 0 {
 		slot.near = true
-		return verdict{}
+		return Full{}
 	}
-	full := Full{grant.Wait, grant.Bucket}
+	full := Full{Wait: grant.Wait, Bucket: grant.Bucket}
 	for i := range n.all() {
 		if n.of[i].Bucket.Name == grant.Bucket {
 			full.Bucket = slot.needs.of[i].Bucket.Name
 		}
 	}
-	return verdict{Full: full}
+	return full
 }
 
 // noteHere counts a slot of the store's in this process too.

@@ -38,27 +38,28 @@ func (l *Limiter) Return(slot Slot, sent bool) {
 	if slot.shared {
 		l.returnShare(&slot, sent)
 	}
-	l.returnNear(&slot, sent)
+	if slot.near {
+		l.returnNear(&slot, sent)
+	}
 	switch {
 	case slot.remote:
 		l.returnRemote(slot.name, slices.Clone(slot.needs.all()), sent)
-	case slot.near:
-		l.returned(sent)
+	case slot.near && !sent:
+		l.returned()
 	}
 }
 
 func (l *Limiter) returnRemote(name string, needs []ratelimit.Need, sent bool) {
 	l.passOn(func() {
 		l.remote.giveBack(name, needs, sent)
-		l.returned(sent)
+		if !sent {
+			l.returned()
+		}
 	})
 }
 
 // returned serves the waiters again after a slot was returned unused.
-func (l *Limiter) returned(sent bool) {
-	if sent {
-		return
-	}
+func (l *Limiter) returned() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.freeSlots()
@@ -80,27 +81,29 @@ func (l *Limiter) passOn(do func()) {
 
 // tryNear takes a slot that is counted in this process, or returns what is full. The
 // lock is held.
-func (l *Limiter) tryNear(a *Ask) (Slot, verdict) {
+func (l *Limiter) tryNear(a *Ask) (Slot, Full) {
 	slot := Slot{needs: l.needs(a)}
 	if closed := l.tryClosed(&slot.needs); closed.Wait > 0 {
 		return Slot{}, closed
 	}
 	if l.near == nil {
-		return Slot{}, verdict{}
+		return Slot{}, Full{}
 	}
-	if full := l.tryShare(a.Priority, &slot); full.Wait > 0 {
-		return Slot{}, full
+	if a.Priority == ratelimit.Recovery {
+		if full := l.takeShare(&slot); full.Wait > 0 {
+			return Slot{}, full
+		}
 	}
 	if full := l.takeHere(a, &slot); full.Wait > 0 {
 		l.dropShare(&slot)
 		return Slot{}, full
 	}
-	return slot, verdict{}
+	return slot, Full{}
 }
 
 // takeHere takes a slot that this process counts: all that there are, or its part beside others whose
 // store is away. The lock is held.
-func (l *Limiter) takeHere(a *Ask, slot *Slot) verdict {
+func (l *Limiter) takeHere(a *Ask, slot *Slot) Full {
 	if l.remote != nil {
 		if !l.remote.available() {
 			l.goneAway()
@@ -109,25 +112,15 @@ func (l *Limiter) takeHere(a *Ask, slot *Slot) verdict {
 	}
 	grant, _ := l.near.Take(context.Background(), "", slot.needs.all(), a.Hold)
 	slot.near = grant.Wait == 0
-	return verdict{Full: Full{grant.Wait, grant.Bucket}}
+	return Full{Wait: grant.Wait, Bucket: grant.Bucket}
 }
 
-// verdict says which bucket has no room, and for how long; 0 if there is room.
-type verdict struct {
-	Full
-	ofShare bool // it is recovery's share that is full
-}
-
-// tryShare takes recovery's share of a slot's buckets for a request of that priority.
-// The lock is held.
-func (l *Limiter) tryShare(p ratelimit.Priority, slot *Slot) verdict {
-	if p != ratelimit.Recovery {
-		return verdict{}
-	}
+// takeShare takes recovery's share of a slot's buckets. The lock is held.
+func (l *Limiter) takeShare(slot *Slot) Full {
 	needs := slot.needs.share()
 	grant, _ := l.share.Take(context.Background(), "", needs.all(), 0)
 	slot.shared = grant.Wait == 0
-	return verdict{Full: Full{grant.Wait, grant.Bucket}, ofShare: true}
+	return Full{Wait: grant.Wait, Bucket: grant.Bucket, ofShare: true}
 }
 
 // dropShare returns a share that was not used.

@@ -21,17 +21,32 @@ type APIKey struct{ text *letters }
 type letters struct {
 	header [1]string // the whole key, as the value of a header
 	public int       // how many bytes of it may be printed
+	secret string    // the others
 	id     string
+
+	// least is a text that is in every text that has the secret part as it is. Of signs one is in every text that
+	// has the key, or the beginning of it, as it is.
+	least string
+	signs [2]string
 }
 
 // New returns a key of a group, of which the first public bytes may be printed.
 func New(group, key string, public int) APIKey {
 	digest := sha256.Sum256([]byte(key))
-	return APIKey{&letters{
-		header: [1]string{key},
-		public: min(max(public, 0), len(key)),
-		id:     group + "/" + hex.EncodeToString(digest[:4]),
-	}}
+	public = min(max(public, 0), len(key))
+	l := &letters{
+		header: [1]string{key}, public: public, secret: key[public:], least: key,
+		id: group + "/" + hex.EncodeToString(digest[:4]),
+	}
+	if len(l.secret) >= leastAlone {
+		l.least = l.secret
+	}
+	sign := l.least[:min(leastAlone, len(l.least))]
+	l.signs = [2]string{sign, sign}
+	if public > 0 {
+		l.signs[0] = key[:public]
+	}
+	return APIKey{l}
 }
 
 // IsZero reports whether there is no key.
@@ -63,7 +78,3 @@ func (k APIKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // LogValue covers slog.
 func (k APIKey) LogValue() slog.Value { return slog.StringValue(k.String()) }
-
-// whole returns the key, and secret the part of it that must not be printed.
-func (k APIKey) whole() string  { return k.text.header[0] }
-func (k APIKey) secret() string { return k.whole()[k.text.public:] }

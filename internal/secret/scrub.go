@@ -11,25 +11,6 @@ const (
 	leastCut = 4
 )
 
-// leastSign is a text that is in every text that has the secret part as it is.
-func (k APIKey) leastSign() string {
-	if secret := k.secret(); len(secret) >= leastAlone {
-		return secret
-	}
-	return k.whole()
-}
-
-// signs are texts of which one is in every text that has the key, or the beginning of
-// it, as it is.
-func (k APIKey) signs() [2]string {
-	sign := k.leastSign()
-	sign = sign[:min(leastAlone, len(sign))]
-	if public := k.text.public; public > 0 {
-		return [2]string{k.whole()[:public], sign}
-	}
-	return [2]string{sign, sign}
-}
-
 // scrub returns b without the keys, however their characters are written. It is b
 // itself if b has none.
 func scrub(b []byte, keys []APIKey) []byte {
@@ -53,7 +34,7 @@ func scrub(b []byte, keys []APIKey) []byte {
 	}
 	// A key may itself have characters that look like an encoding.
 	for _, k := range keys {
-		if sign := []byte(k.leastSign()); bytes.Contains(b, sign) {
+		if sign := []byte(k.text.least); bytes.Contains(b, sign) {
 			b = bytes.ReplaceAll(b, sign, []byte(Redacted))
 		}
 	}
@@ -63,16 +44,16 @@ func scrub(b []byte, keys []APIKey) []byte {
 // at returns how many bytes of the key b begins with; 0 if it is not the key's.
 func (k APIKey) at(b []byte) int {
 	public := k.text.public
-	n, matched, ended := run(b, k.whole())
+	n, matched, ended := run(b, k.text.header[0])
 	switch {
-	case matched == len(k.whole()):
+	case matched == len(k.text.header[0]):
 		return n
 	case public > 0 && matched > public && ended:
 		return len(b)
 	case public > 0 && matched >= public+leastCut:
 		return n
 	}
-	secret := k.secret()
+	secret := k.text.secret
 	if len(secret) < leastAlone {
 		return 0
 	}

@@ -26,7 +26,7 @@ type Scrubber struct {
 
 // Know remembers a key, and forgets the oldest of its group if there are too many.
 func (s *Scrubber) Know(group string, k APIKey) {
-	if k.IsZero() || k.whole() == "" || s.knows(k) {
+	if k.IsZero() || k.text.header[0] == "" || s.knows(k) {
 		return
 	}
 	s.mu.Lock()
@@ -62,7 +62,7 @@ func (s *Scrubber) Bytes(b []byte) []byte {
 	keys := s.keys()
 	suspect := bytes.IndexByte(b, '\\') >= 0 || bytes.IndexByte(b, '%') >= 0
 	for _, k := range keys {
-		signs := k.signs()
+		signs := &k.text.signs
 		suspect = suspect || bytes.Contains(b, []byte(signs[0])) || bytes.Contains(b, []byte(signs[1]))
 	}
 	if !suspect {
@@ -77,7 +77,7 @@ func (s *Scrubber) Text(text string) string {
 	keys := s.keys()
 	suspect := strings.IndexByte(text, '\\') >= 0 || strings.IndexByte(text, '%') >= 0
 	for _, k := range keys {
-		signs := k.signs()
+		signs := &k.text.signs
 		suspect = suspect || strings.Contains(text, signs[0]) || strings.Contains(text, signs[1])
 	}
 	if !suspect {
@@ -121,7 +121,7 @@ func (s *Scrubber) Header(h http.Header) http.Header {
 // inName reports whether the name of a header has a key. Its capitals are net/http's.
 func (s *Scrubber) inName(name string) bool {
 	for _, k := range s.keys() {
-		for _, sign := range k.signs() {
+		for _, sign := range k.text.signs {
 			for i := range max(len(name)-len(sign)+1, 0) {
 				// Both are ASCII where they are equal, so the first bytes differ in one bit at most.
 				if name[i]|0x20 == sign[0]|0x20 && strings.EqualFold(name[i:i+len(sign)], sign) {

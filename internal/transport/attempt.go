@@ -39,14 +39,11 @@ func (t *Transport) Listens() bool {
 }
 
 // Begin sends the request once, beside its caller, where the transport [Transport.Listens]. No end of ctx ends
-// it, but its gate, [Attempt.Leave] and [Attempt.Abort] do; r.Timeout is that of its caller's waiting. Alone
-// means over a connection that nothing else uses.
-func (t *Transport) Begin(ctx context.Context, r *Outgoing, alone bool) *Attempt {
+// it, but its gate, [Attempt.Leave] and [Attempt.Abort] do; r.Timeout is that of its caller's waiting.
+func (t *Transport) Begin(ctx context.Context, r *Outgoing) *Attempt {
 	a := &Attempt{of: t, sent: *r, gate: r.Gate, over: make(chan struct{})}
 	a.sent.Gate, a.ended.Sent = a, time.Now()
-	if pool, own := t.current().(*http.Transport); own && alone {
-		a.alone = pool.Clone()
-		a.alone.DisableKeepAlives = true
+	if a.alone = t.alone(r); a.alone != nil {
 		a.of = New(a.alone)
 	}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -160,11 +157,8 @@ func (a *Attempt) LeaveBy() time.Time {
 	return time.Time{}
 }
 
-// goes notes what it goes through. Nil stands for what is sent on its caller's goroutine.
+// goes notes what it goes through.
 func (a *Attempt) goes(through http.RoundTripper) {
-	if a == nil {
-		return
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.through = through
@@ -173,9 +167,6 @@ func (a *Attempt) goes(through http.RoundTripper) {
 // takes notes the connection that it has to itself; nil once the answer is there, with which another
 // request may have it.
 func (a *Attempt) takes(conn net.Conn) {
-	if a == nil {
-		return
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.conn = conn

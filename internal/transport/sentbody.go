@@ -41,41 +41,11 @@ type sentBody struct {
 	conn      net.Conn
 	of        *Attempt // nil for what is sent on its caller's goroutine
 	watch     watch
-	hooks     *httptrace.ClientTrace
+	traced    bool // net/http says when it has a connection
+	hooks     httptrace.ClientTrace
 
 	request http.Request // that it goes with
 	reader  bytes.Reader
-}
-
-// tracedBody has the room for both.
-type tracedBody struct {
-	sentBody
-	hooks httptrace.ClientTrace
-}
-
-func newSentBody(r *Outgoing, traced bool, stop context.CancelFunc) *sentBody {
-	var b *sentBody
-	if traced {
-		with := new(tracedBody)
-		b = &with.sentBody
-		b.hooks = &with.hooks
-	} else {
-		b = new(sentBody)
-	}
-	b.body, b.bare, b.gate, b.stop = r.Body, r.Write && r.Body == nil, r.Gate, stop
-	return b
-}
-
-// trace returns the context of the attempt's request.
-func (b *sentBody) trace(ctx context.Context) context.Context {
-	if b.hooks == nil {
-		return ctx
-	}
-	b.hooks.GotConn = b.gotConn
-	if b.gate != nil {
-		b.hooks.WroteHeaders = b.wroteHeaders
-	}
-	return httptrace.WithClientTrace(ctx, b.hooks)
 }
 
 // gotConn is the last moment before the first byte. To end the attempt keeps HTTP/2 from
@@ -92,7 +62,7 @@ func (b *sentBody) gotConn(info httptrace.GotConnInfo) {
 		b.unfit = true
 	case b.mayLeave():
 		b.began.Store(true)
-		if !b.http2 {
+		if b.of != nil && !b.http2 {
 			b.of.takes(info.Conn)
 		}
 		b.watch.begin(b.gate, info.Conn, b.stop)
@@ -130,13 +100,20 @@ func (b *sentBody) mayLeave() bool {
 // load returns the attempt's request, with the body in it. Each attempt has its
 // own of both: net/http may still hold those before.
 func (b *sentBody) load(ctx context.Context, r *Outgoing) *http.Request {
-	b.request = *(&http.Request{Method: r.Method}).WithContext(b.trace(ctx))
+	if b.traced {
+		b.hooks.GotConn = b.gotConn
+		if b.gate != nil {
+			b.hooks.WroteHeaders = b.wroteHeaders
+		}
+		ctx = httptrace.WithClientTrace(ctx, &b.hooks)
+	}
+	b.request = *(&http.Request{Method: r.Method}).WithContext(ctx)
 	b.request.URL, b.request.Host, b.request.Header = r.URL, r.URL.Host, r.Header
 	switch {
 	case b.body == nil:
 		b.request.Body = http.NoBody
 		return &b.request
-	case b.hooks != nil:
+	case b.traced:
 		b.reader.Reset(b.body)
 		b.request.Body = io.NopCloser(&b.reader) // which net/http sends in one packet with the header
 	default:
@@ -166,11 +143,6 @@ func (b *sentBody) Read(p []byte) (int, error) {
 // Close does nothing: nothing is held.
 func (b *sentBody) Close() error { return nil }
 
-// wantsAnother reports whether the send failed for the connection alone:
-// one that was kept, and is closed now. net/http takes another by itself only for
-// what has no body.
-func (b *sentBody) wantsAnother() bool { return b.unfit && !b.began.Load() }
-
 // mayHaveLeft reports whether a send that failed can have reached the service.
 // Without a trace and without a body it is taken to have, unless no connection came
 // about.
@@ -178,7 +150,7 @@ func (b *sentBody) mayHaveLeft(err error) bool {
 	if b.refused.Load() != nil {
 		return false
 	}
-	if b.hooks != nil || b.body != nil {
+	if b.traced || b.body != nil {
 		return b.began.Load()
 	}
 	var op *net.OpError

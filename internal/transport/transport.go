@@ -158,6 +158,8 @@ type Outgoing struct {
 	Body []byte
 	// Write means that it must not be sent twice.
 	Write bool
+	// Alone means that nothing else uses its connection, where that can be: see [Transport.Listens].
+	Alone bool
 	// MaxBody is the largest answer that can be right, MaxError the largest refusal.
 	MaxBody, MaxError int
 	// Timeout bounds the attempt, from connecting to the last byte of the answer; 0 leaves
@@ -201,45 +203,49 @@ var ErrTimeout = fmt.Errorf("the attempt timed out: %w", context.DeadlineExceede
 // written is replaced by another.
 func (t *Transport) Send(ctx context.Context, r *Outgoing) Exchanged {
 	a := Exchanged{Sent: time.Now()}
-	ctx, stop := r.within(ctx)
+	var stop context.CancelFunc
+	if r.Timeout > 0 {
+		ctx, stop = context.WithTimeoutCause(ctx, r.Timeout, ErrTimeout)
+	} else {
+		ctx, stop = context.WithCancel(ctx)
+	}
 	defer stop()
+	if pool := t.alone(r); pool != nil {
+		defer pool.CloseIdleConnections()
+		t = New(pool)
+	}
 	for t.exchange(ctx, stop, r, &a, nil) { // as often as there are kept connections
 	}
 	return a
 }
 
-// within returns the context of an attempt, and what ends it.
-func (r *Outgoing) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	if r.Timeout <= 0 {
-		return context.WithCancel(ctx)
+// alone is the pool of one attempt whose connection nothing else uses; nil for any other attempt, and where
+// there can be none.
+func (t *Transport) alone(r *Outgoing) *http.Transport {
+	if !r.Alone || !t.Listens() {
+		return nil
 	}
-	return context.WithTimeoutCause(ctx, r.Timeout, ErrTimeout)
-}
-
-// SendAlone is [Transport.Send] over a connection that nothing else uses, where the
-// connections are the client's own.
-func (t *Transport) SendAlone(ctx context.Context, r *Outgoing) Exchanged {
-	pool, own := t.current().(*http.Transport)
-	if t.given != nil || !own {
-		return t.Send(ctx, r)
-	}
-	alone := pool.Clone()
-	alone.DisableKeepAlives = true
-	defer alone.CloseIdleConnections()
-	return (New(alone)).Send(ctx, r)
+	pool := t.current().(*http.Transport).Clone()
+	pool.DisableKeepAlives = true
+	return pool
 }
 
 // exchange sends the request over one connection and reads the whole answer. It asks
 // for another connection if nothing could be written to this one.
 func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Outgoing, a *Exchanged, of *Attempt) (another bool) {
-	body := newSentBody(r, t.traced, stop)
-	body.of = of
-	defer body.watch.end()
+	body := &sentBody{body: r.Body, bare: r.Write && r.Body == nil, gate: r.Gate, stop: stop, of: of, traced: t.traced}
+	if r.Gate != nil {
+		defer body.watch.end()
+	}
 	sent := body.load(ctx, r)
 	through := t.current()
-	of.goes(through)
+	if of != nil {
+		of.goes(through)
+	}
 	resp, err := t.roundTrip(through, body, sent)
-	of.takes(nil)
+	if of != nil {
+		of.takes(nil)
+	}
 	if err == nil {
 		limit := r.MaxBody
 		if resp.StatusCode >= 300 && r.MaxError > 0 {
@@ -259,7 +265,9 @@ func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Ou
 				time.Sleep(leavesWithin) // until then an HTTP/2 connection is not idle, and the next attempt closes none
 			}
 		}
-		return body.wantsAnother() && ctx.Err() == nil
+		// One that was kept and is closed now is the connection's fault alone. net/http takes another by itself
+		// only for what has no body.
+		return body.unfit && !body.began.Load() && ctx.Err() == nil
 	}
 	a.Written = true
 	return false

@@ -173,7 +173,9 @@ func TestConnectionsAreKept(t *testing.T) {
 		require.NoError(t, tr.Send(t.Context(), write(proxy.URL(), "{}")).Err)
 	}
 	assert.Equal(t, 1, conns())
-	a := tr.SendAlone(t.Context(), write(proxy.URL(), "{}"))
+	alone := write(proxy.URL(), "{}")
+	alone.Alone = true
+	a := tr.Send(t.Context(), alone)
 	require.NoError(t, a.Err)
 	assert.Equal(t, "ok", string(a.Body))
 	assert.Equal(t, 2, conns(), "a connection of its own")
@@ -182,6 +184,27 @@ func TestConnectionsAreKept(t *testing.T) {
 	tr.Close()
 	require.NoError(t, tr.Send(t.Context(), write(proxy.URL(), "{}")).Err)
 	assert.Equal(t, 3, conns())
+}
+
+// What goes alone has a connection of its own over a transport of the program's too, unless that bounds its
+// connections.
+func TestAloneOverATransportOfTheProgram(t *testing.T) {
+	for bound, want := range map[int]int{0: 2, 1: 1} {
+		t.Run(fmt.Sprint(bound), func(t *testing.T) {
+			proxy := service(t)
+			conns := connectionsOf(proxy)
+			given := &http.Transport{MaxConnsPerHost: bound}
+			defer given.CloseIdleConnections()
+			tr := New(given)
+			defer tr.Close()
+			alone := write(proxy.URL(), "{}")
+			alone.Alone = true
+			for _, r := range []*Outgoing{write(proxy.URL(), "{}"), alone, write(proxy.URL(), "{}")} {
+				require.NoError(t, tr.Send(t.Context(), r).Err)
+			}
+			assert.Equal(t, want, conns())
+		})
+	}
 }
 
 // connectionsOf counts the connections that a proxy has had.
@@ -312,8 +335,10 @@ func TestATransportOfTheProgram(t *testing.T) {
 				return &http.Response{StatusCode: 200, ContentLength: 2, Body: io.NopCloser(strings.NewReader("ok"))}, nil
 			}))
 			defer tr.Close()
-			for _, send := range []func(context.Context, *Outgoing) Exchanged{tr.Send, tr.SendAlone} {
-				a := send(t.Context(), write("http://here", row.body))
+			for _, alone := range []bool{false, true} {
+				r := write("http://here", row.body)
+				r.Alone = alone
+				a := tr.Send(t.Context(), r)
 				assert.Equal(t, row.written, a.Written)
 				require.ErrorIs(t, a.Err, row.err)
 			}

@@ -28,7 +28,7 @@ func (t *Transport) idleWorkers() int {
 
 func beginLasting(ctx context.Context, t *Transport, n int) (begun []*Attempt) {
 	for range n {
-		begun = append(begun, t.Begin(ctx, &Outgoing{Method: http.MethodPost, URL: &url.URL{Scheme: "http", Host: "localhost"}, Write: true}, false))
+		begun = append(begun, t.Begin(ctx, &Outgoing{Method: http.MethodPost, URL: &url.URL{Scheme: "http", Host: "localhost"}, Write: true}))
 	}
 	return begun
 }

@@ -48,26 +48,26 @@ type Line struct {
 	Status, Body, Code string
 	Fresh, Replayed    Proof
 
-	is func(candidate) bool
+	is func(Seen) bool
 }
 
 // rows is the table.
 var rows = [...]Line{
-	{"2xx", "a success", "", Ran, Ran, func(c candidate) bool { return !c.refusal && c.isSuccess() }},
-	{"3xx", "any", "", Unclear, Unclear, func(c candidate) bool { return c.Status/100 == 3 }},
+	{"2xx", "a success", "", Ran, Ran, func(a Seen) bool { return !a.refusal && a.isSuccess() }},
+	{"3xx", "any", "", Unclear, Unclear, func(a Seen) bool { return a.Status/100 == 3 }},
 	{"5xx", "an error", "says that nothing was placed", DidNotRun, Unclear,
-		func(c candidate) bool { return c.Status >= 500 && c.gives(spec.NotApplied) }},
+		func(a Seen) bool { return a.Status >= 500 && a.gives(spec.NotApplied) }},
 	{"5xx", "an error", "any other, known or not", Unclear, Unclear,
-		func(c candidate) bool { return c.Status >= 500 && c.refusal }},
+		func(a Seen) bool { return a.Status >= 500 && a.refusal }},
 	{"401, 403, 404", "an error", "of the key or the account", IfConfirmed, DidNotRun,
-		func(c candidate) bool { return c.gives(spec.IfConfirmed) }},
+		func(a Seen) bool { return a.gives(spec.IfConfirmed) }},
 	{"409", "an error", "says that the write runs, or failed part-way", MayRun, MayRun,
-		func(c candidate) bool { return c.gives(spec.Unknown) }},
+		func(a Seen) bool { return a.gives(spec.Unknown) }},
 	{"4xx", "an error", "any other of this operation with this status", DidNotRun, DidNotRun,
-		func(c candidate) bool { return c.gives(spec.NotApplied) }},
+		func(a Seen) bool { return a.gives(spec.NotApplied) }},
 	{"4xx", "an error", "any other, known or not", Unclear, DidNotRun,
-		func(c candidate) bool { return c.refusal }},
-	{"any", "anything else", "", Nothing, Nothing, func(candidate) bool { return true }},
+		func(a Seen) bool { return a.refusal }},
+	{"any", "anything else", "", Nothing, Nothing, func(Seen) bool { return true }},
 }
 
 // Rows returns the table.

@@ -22,6 +22,10 @@ type Seen struct {
 	Replayed bool // marked as the stored answer of an earlier request
 	JSON     bool // the body is one well-formed JSON value
 	Shape    wire.Shape
+
+	// What the table looks at besides.
+	refusal, documented bool
+	rule                spec.Rule
 }
 
 // Ruling is whose an answer is, and what it proves.
@@ -36,49 +40,41 @@ type Ruling struct {
 
 // Of judges an answer.
 func Of(a Seen) (v Ruling) {
-	c := candidate{Seen: a}
-	if v.Refusal = a.isError(); v.Refusal {
-		c.refusal, c.documented = true, a.Endpoint.Documents(a.Shape.Error, a.Status)
-		c.rule = spec.RuleFor(a.Shape.Error, a.Status, a.Env)
-		v.Documented = c.documented
+	if a.refusal = a.isError(); a.refusal {
+		a.documented = a.Endpoint.Documents(a.Shape.Error, a.Status)
+		a.rule = spec.RuleFor(a.Shape.Error, a.Status, a.Env)
+		v.Refusal, v.Documented = true, a.documented
 	}
 	i := 0
-	for !rows[i].is(c) {
+	for !rows[i].is(a) {
 		i++
 	}
 	v.Proof = rows[i].Fresh
 	if a.Replayed {
 		v.Proof = rows[i].Replayed
 	}
-	v.Said = c.said(v.Proof)
+	v.Said = a.said(v.Proof)
 	return v
-}
-
-// candidate is an answer as the table looks at it.
-type candidate struct {
-	Seen
-	refusal, documented bool
-	rule                spec.Rule
 }
 
 // gives reports whether the contract gives the operation this code with this status, and
 // what its rule says of a write.
-func (c candidate) gives(o spec.Says) bool { return c.documented && c.rule.Outcome == o }
+func (a Seen) gives(o spec.Says) bool { return a.documented && a.rule.Outcome == o }
 
 // said is the answer as the ledger notes it.
-func (c candidate) said(p Proof) ledger.Answer {
-	said := ledger.Answer{Class: proofs[p].class, Status: c.Status, Replayed: c.Replayed}
+func (a Seen) said(p Proof) ledger.Answer {
+	said := ledger.Answer{Class: proofs[p].class, Status: a.Status, Replayed: a.Replayed}
 	if said.Class != ledger.Refusal {
 		return said
 	}
-	said.Code, said.Confirm = c.Shape.Error, p == IfConfirmed
+	said.Code, said.Confirm = a.Shape.Error, p == IfConfirmed
 	if p != MayRun {
 		said.Says = ledger.NotApplied
 	}
-	if c.documented {
-		said.Advice = advices[c.rule.Advice]
-		said.Price = c.rule.Kind == spec.NoPrice
-		said.InFront = c.rule.Advice == spec.Wait || c.rule.Kind == spec.KeyRefused
+	if a.documented {
+		said.Advice = advices[a.rule.Advice]
+		said.Price = a.rule.Kind == spec.NoPrice
+		said.InFront = a.rule.Advice == spec.Wait || a.rule.Kind == spec.KeyRefused
 	}
 	return said
 }
