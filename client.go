@@ -32,8 +32,7 @@ type Client struct {
 	// Live is the way to the real accounts. It is never nil either.
 	Live *Live
 
-	core     *core
-	defaults callOptions
+	caller
 }
 
 // New returns a client for the versioned root of the API, which ends in /v1. It
@@ -91,7 +90,6 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		Host: host{c}, Journal: cfg.journal, BaseURL: c.lease.baseURL, Life: c.life, Baselines: cfg.rateLimits.baselines(),
 		Background: !cfg.recovery.WithoutBackground, WithoutProbe: cfg.defaults.withoutProbe, WithoutBaseline: cfg.recovery.WithoutBaseline,
 		Without:     func() ledger.Without { return c.relies.Of(true) },
-		Traits:      func(operation Operation) resolve.Traits { return traitsOf(spec.Find(operation)) },
 		IsExclusive: c.isExclusive,
 		Others:      c.notExclusive,
 		NewJournal:  log.newJournal, Unwritten: log.notJournaled,
@@ -108,10 +106,8 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 }
 
 func newClient(c *core, defaults callOptions) *Client {
-	client := &Client{core: c, defaults: defaults}
-	client.Sandbox = &Sandbox{MarketData: &MarketData{caller: caller{c, defaults}}}
-	client.Live = &Live{caller: caller{c, defaults}}
-	return client
+	begin := caller{c, defaults}
+	return &Client{Sandbox: &Sandbox{MarketData: &MarketData{caller: begin}}, Live: &Live{caller: begin}, caller: begin}
 }
 
 // FromEnv is [New] with TRADING_BASE_URL, TRADING_SANDBOX_KEY and
@@ -179,7 +175,7 @@ func (c *Client) Halted() (reason string, halted bool) { return c.core.halted() 
 // Health reads whether it is safe to trade. Degraded and unavailable, which the
 // service answers with 503, are results and not errors: ask [Health.Safe].
 func (c *Client) Health(ctx context.Context, opts ...CallOption) (*Health, error) {
-	return c.caller().health(ctx, opts)
+	return c.health(ctx, opts)
 }
 
 func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) {
@@ -229,7 +225,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 	if env != EnvSandbox && env != EnvLive {
 		return nil, refuse(env, CodeBadRequest, "environment is %q: it must be sandbox or live", env)
 	}
-	call := c.caller().begin(ctx, spec.Find(OpMe), opts)
+	call := c.begin(ctx, spec.Find(OpMe), opts)
 	call.env = env
 	var answer api.Identity
 	same := func() error { return sameName("environment", answer.Environment, string(env)) }
@@ -250,7 +246,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 // OpenAPI returns the machine-readable description that the service serves. No
 // key is sent.
 func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessage, error) {
-	call := c.caller().begin(ctx, spec.Find(OpOpenAPI), opts)
+	call := c.begin(ctx, spec.Find(OpOpenAPI), opts)
 	var members wire.Members
 	if err := call.do(checked{&members, func() error { return checkDescription(members) }}); err != nil {
 		return nil, err
@@ -267,8 +263,6 @@ func (c *Client) CheckSharing(w Write) error {
 	}
 	return fmt.Errorf("account %s is declared by WithExclusiveAccounts, and two clients trade it without knowing of each other: give both clients the same journal", w.Account)
 }
-
-func (c *Client) caller() caller { return caller{c.core, c.defaults} }
 
 // Trader is what the paper account and a live account have in common: a strategy
 // that takes a Trader runs on either. Methods may be added in a minor version;

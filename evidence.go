@@ -12,7 +12,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/servicetime"
-	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -154,22 +153,6 @@ func bookOf(env Environment, id AccountID) books.Account {
 }
 
 var paperBook = bookOf(EnvSandbox, "")
-
-// traitsOf is what the driver has to know of an operation. A write that this version does
-// not know may trade.
-func traitsOf(e *spec.Endpoint) resolve.Traits {
-	if e == nil {
-		return resolve.Traits{Trades: true}
-	}
-	asks, run := e.Asks, e.Asks == spec.AsksRun
-	return resolve.Traits{
-		Trades: asks.Trades(), Levels: e.Levels(), Run: run, Waits: run || asks == spec.AsksLimit,
-		Asks: [...]accounting.Kind{
-			spec.AsksClose: accounting.Close, spec.AsksLimit: accounting.Limit, spec.AsksRun: accounting.Pro,
-			spec.AsksRunEdit: accounting.EditRun, spec.AsksLevels: 0,
-		}[asks],
-	}
-}
 
 // resolutionOf is a resolution as the program sees it.
 func resolutionOf(r *resolve.Found) Resolution {

@@ -38,7 +38,7 @@ type decision struct {
 // decide gives a write its first key, and finds out whether it was placed before.
 func (d *decisions) decide(ctx context.Context, r *request, order *Order, unnamed resolve.Unnamed) (is decision) {
 	is.outcome = NotApplied
-	w := &resolve.Write{Intent: d.intent(r), Traits: traitsOf(r.endpoint)}
+	w := &resolve.Write{Intent: d.intent(r), Traits: resolve.TraitsOf(r.endpoint)}
 	if w.Traits.Levels {
 		w.Setting = &resolve.Setting{Unnamed: unnamed, Restores: r.opts.restores}
 	}

@@ -250,7 +250,7 @@ func (c *call) prepareWrite() error {
 			return errHeard
 		}
 		w.nextKey()
-		err := c.passUnlessHeard()
+		err := w.of.UntilHeard(c.ctx, c.passUnder)
 		if w.of.MaySend() || c.ctx.Err() != nil {
 			c.stopped = err
 			return err
@@ -260,31 +260,10 @@ func (c *call) prepareWrite() error {
 	return c.stopped
 }
 
-// passUnlessHeard is pass until a late answer comes: what that says is taken in first. That the service has
-// hung up on an earlier send ends no stage.
-func (c *call) passUnlessHeard() error {
-	of, whole := c.write.of, c.ctx
-	late := of.LateCame()
-	if late == nil {
-		return c.pass()
-	}
-	ctx, cancel := context.WithCancel(whole)
-	passed, listened := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(listened)
-		defer cancel()
-		for of.MaySend() {
-			select {
-			case <-late:
-			case <-passed:
-				return
-			}
-		}
-	}()
+// passUnder is pass within another context.
+func (c *call) passUnder(ctx context.Context) error {
+	whole := c.ctx
+	defer func() { c.ctx = whole }()
 	c.ctx = ctx
-	err := c.pass()
-	c.ctx = whole
-	close(passed)
-	<-listened
-	return err
+	return c.pass()
 }

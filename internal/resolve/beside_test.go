@@ -12,7 +12,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
-	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // One of two Pro orders is acknowledged while the other is judged. The run that shows is
@@ -22,7 +21,6 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 	meanwhile := func() {}
 	d := New(Config{
 		Host: &service{}, BaseURL: "here", Life: NewLife(),
-		Traits:      func(spec.Operation) Traits { return pro },
 		IsExclusive: func(pending.AccountID) bool { meanwhile(); return true },
 	})
 	begin := func(symbol string) *Write {

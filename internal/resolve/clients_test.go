@@ -11,6 +11,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // What the clients of one journal share.
@@ -108,13 +109,13 @@ func TestPlaces(t *testing.T) {
 		twap:   {place("BTC"), place("")},
 		levels: {ofLevels},
 	} {
-		assert.Equal(t, want, traitsOf(operation).places(in), operation)
+		assert.Equal(t, want, TraitsOf(spec.Find(spec.Operation(operation))).places(in), operation)
 	}
 	edit := Traits{Asks: accounting.EditRun}
 	assert.Equal(t, [2]pending.Place{place("BTC"), place("")}, edit.places(in))
 	nowhere := &pending.Intent{Environment: "live", Account: "acc_1"}
 	assert.Equal(t, [2]pending.Place{place(pending.AnyMarket), place("")}, edit.places(nowhere), "an edit names no market")
-	assert.Equal(t, [2]pending.Place{place("")}, traitsOf(order).places(nowhere))
+	assert.Equal(t, [2]pending.Place{place("")}, TraitsOf(spec.Find(order)).places(nowhere))
 }
 
 // Two programs with journals of their own have taken one named decision: each hears the

@@ -68,9 +68,7 @@ type Config struct {
 	WithoutBaseline bool
 	// Baselines is how many looks for entries there are in a minute at the most.
 	Baselines int
-	// Kind says what is known of an operation, IsExclusive whether nobody else trades an
-	// account.
-	Traits      func(operation spec.Operation) Traits
+	// IsExclusive says whether nobody else trades an account.
 	IsExclusive func(account pending.AccountID) bool
 	// Others is called with the first sign that somebody else trades such an account.
 	Others func(account pending.AccountID, sign string)

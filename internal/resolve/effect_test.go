@@ -17,6 +17,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // What a write asked for, by its bytes, as accounting sees it.
@@ -35,7 +36,7 @@ func TestWhatAWriteAskedFor(t *testing.T) {
 		{exit, `{"pct":50.5}`, accounting.Act{Kind: accounting.Close, Percent: half}},
 		{exit, `{}`, accounting.Act{Kind: accounting.Close}},
 	} {
-		w := Write{Intent: pending.Intent{Symbol: "BTC", Body: []byte(row.body)}, Traits: traitsOf(row.operation)}
+		w := Write{Intent: pending.Intent{Symbol: "BTC", Body: []byte(row.body)}, Traits: TraitsOf(spec.Find(spec.Operation(row.operation)))}
 		asJSON(t, row.want, *w.asked(), row.operation+" "+row.body)
 		w.Intent.Body = nil
 		asJSON(t, row.want, *w.asked(), "it is read once")
@@ -95,7 +96,7 @@ func TestWhatASuccessDid(t *testing.T) {
 		{name: "runs, and not said which", operation: twap, sent: `{"side":"long","size":2}`, body: `{}`, want: effect{waits: true, size: "2"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			w := &Write{Intent: pending.Intent{Symbol: "BTC", Body: []byte(row.sent)}, Traits: traitsOf(row.operation)}
+			w := &Write{Intent: pending.Intent{Symbol: "BTC", Body: []byte(row.sent)}, Traits: TraitsOf(spec.Find(spec.Operation(row.operation)))}
 			w.Ledger.Keyed = row.operation != paper
 			now := time.Now()
 			did, clear := effectOf(w, &Answer{Body: []byte(row.body), Received: now})

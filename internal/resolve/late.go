@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"errors"
 	"sync"
 
@@ -23,15 +24,15 @@ type late struct {
 	signal   chan struct{} // something has come
 	handed   bool          // the call is over, so that the driver takes them in
 	ends     bool          // no send may leave any more
+	stop     func()        // ends what the call waits for before its next send; nil where it waits for nothing
 	reported bool          // that they contradict each other
 }
 
-// Listen is called before a send is listened to, and returns what says that an answer has come.
-func (w *Write) Listen() <-chan struct{} {
+// Listen is called before a send is listened to.
+func (w *Write) Listen() {
 	if w.late.Load() == nil {
 		w.late.Store(&late{signal: make(chan struct{}, 1)})
 	}
-	return w.LateCame()
 }
 
 // LateCame is signaled when an answer has come; nil where nobody listens.
@@ -62,6 +63,30 @@ func (w *Write) MaySend() bool {
 	return len(l.come) == 0 && !l.ends
 }
 
+// UntilHeard calls do within a context that an answer to an earlier send ends: what that says is taken in first.
+// That the service has hung up on such a send ends nothing.
+func (w *Write) UntilHeard(ctx context.Context, do func(context.Context) error) error {
+	l := w.late.Load()
+	if l == nil {
+		return do(ctx)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	l.mu.Lock()
+	l.stop = stop
+	come := len(l.come) > 0 || l.ends
+	l.mu.Unlock()
+	if come {
+		stop()
+	}
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.stop = nil
+	}()
+	return do(ctx)
+}
+
 // push keeps an answer for the call; false once that is over.
 func (l *late) push(a Late) bool {
 	l.mu.Lock()
@@ -70,6 +95,9 @@ func (l *late) push(a Late) bool {
 		return false
 	}
 	l.come = append(l.come, a)
+	if l.stop != nil {
+		l.stop()
+	}
 	select {
 	case l.signal <- struct{}{}:
 	default:

@@ -9,6 +9,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -175,7 +176,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe
 	terms.Without = terms.Without.And(d.without())
 	terms.SendsMissing = gap && !w.Intent.Entry
-	w.Traits = d.cfg.Traits(w.Intent.Operation)
+	w.Traits = TraitsOf(spec.Find(w.Intent.Operation))
 	w.Intent.ID, w.Name, w.Places = pending.IntentID(h.Intent), h.Name, w.Traits.places(&w.Intent)
 	w.keyInStore = w.Try().Key
 	known := d.pending.viewOf(w.Intent.BaseURL, false, func() *last { return nil })

@@ -15,6 +15,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/servicetime"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -70,7 +71,7 @@ func TestAJournalThatCannotBeRead(t *testing.T) {
 		_, err = d.PendingOn(t.Context(), "live", "acc_1")
 		require.ErrorIs(t, err, errDisk)
 		require.ErrorIs(t, d.Acknowledge(t.Context(), "w_1", ledger.Applied, ""), errDisk)
-		_, err = d.DoubtedIn(t.Context(), traitsOf(order).places(&pending.Intent{})[0])
+		_, err = d.DoubtedIn(t.Context(), TraitsOf(spec.Find(order)).places(&pending.Intent{})[0])
 		require.ErrorIs(t, err, errDisk)
 
 		k.noRead = nil

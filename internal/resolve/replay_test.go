@@ -13,7 +13,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
-	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // replays is a driver with a declared account that was flat, and what is decided of it.
@@ -30,7 +29,6 @@ func newReplays(t *testing.T) *replays {
 	t.Helper()
 	d := New(Config{
 		Host: &service{}, BaseURL: "here", Life: NewLife(),
-		Traits:      func(spec.Operation) Traits { return Traits{Trades: true} },
 		IsExclusive: func(pending.AccountID) bool { return true },
 	})
 	r := &replays{T: t, Driver: d, account: books.Account{Environment: "live", ID: "acc_1"}, at: time.Now().Add(time.Minute)}

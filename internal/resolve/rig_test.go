@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/spec"
@@ -28,21 +27,6 @@ const (
 	levels = "POST /positions/tpsl"
 	paper  = "POST /sandbox/orders"
 )
-
-func traitsOf(operation string) Traits {
-	switch operation {
-	case limit:
-		return Traits{Trades: true, Waits: true, Asks: accounting.Limit}
-	case twap:
-		return Traits{Trades: true, Waits: true, Run: true, Asks: accounting.Pro}
-	case exit:
-		return Traits{Trades: true, Asks: accounting.Close}
-	case levels:
-		return Traits{Levels: true}
-	default:
-		return Traits{Trades: true}
-	}
-}
 
 // service is a host whose service answers by operation: the next of the answers, and the
 // last again and again. Where it has none, nothing answers.
@@ -232,7 +216,7 @@ func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 	life := NewLife()
 	c := Config{
 		Host: s, BaseURL: "here", Life: life, Background: true, Baselines: 100,
-		Traits: func(o spec.Operation) Traits { return traitsOf(string(o)) }, IsExclusive: func(pending.AccountID) bool { return true }, WithoutBaseline: true,
+		IsExclusive: func(pending.AccountID) bool { return true }, WithoutBaseline: true,
 		Others: func(pending.AccountID, string) {}, NewJournal: func() {}, Unwritten: func(_ *pending.Intent, err error) { t.Errorf("not written: %v", err) },
 	}
 	for _, change := range change {
@@ -288,13 +272,13 @@ func replayed(a ledger.Answer) ledger.Answer {
 func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
 	live, entry := operation != paper, operation != exit && operation != levels
 	w := &Write{
-		Traits: traitsOf(operation),
+		Traits: TraitsOf(spec.Find(spec.Operation(operation))),
 		Intent: pending.Intent{
 			ID: pending.IntentID(id), BaseURL: d.cfg.BaseURL, Operation: spec.Operation(operation), Environment: "live", Account: "acc_1", Symbol: "BTC",
 			Body: []byte(`{"symbol":"BTC","side":"long","size":1}`), Entry: entry, Decided: time.Now(), SendTTL: time.Minute,
 		},
 		Ledger: ledger.Ledger{Terms: ledger.Terms{
-			Keyed: live, Entry: entry, Resolves: true, Lasting: !traitsOf(operation).Waits, Exclusive: true, TTL: time.Minute, FirstUseKnown: true,
+			Keyed: live, Entry: entry, Resolves: true, Lasting: !TraitsOf(spec.Find(spec.Operation(operation))).Waits, Exclusive: true, TTL: time.Minute, FirstUseKnown: true,
 			Decided: d.Clock.Now(), Retry: ledger.Bounds{Attempts: 4, PriceAttempts: 4, MinWait: 100 * time.Millisecond, MaxWait: time.Second},
 		}},
 	}

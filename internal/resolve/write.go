@@ -12,6 +12,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // Try is a key of a write, and which of its keys it is, from 1. Its JSON is in journals.
@@ -42,6 +43,21 @@ type Traits struct {
 	Waits, Run bool
 	// Asks is what it asks for; 0 for an order, whose body says it.
 	Asks accounting.Kind
+}
+
+// TraitsOf is what is known of an operation. A write that this version does not know may trade.
+func TraitsOf(e *spec.Endpoint) Traits {
+	if e == nil {
+		return Traits{Trades: true}
+	}
+	asks, run := e.Asks, e.Asks == spec.AsksRun
+	return Traits{
+		Trades: asks.Trades(), Levels: e.Levels(), Run: run, Waits: run || asks == spec.AsksLimit,
+		Asks: [...]accounting.Kind{
+			spec.AsksClose: accounting.Close, spec.AsksLimit: accounting.Limit, spec.AsksRun: accounting.Pro,
+			spec.AsksRunEdit: accounting.EditRun, spec.AsksLevels: 0,
+		}[asks],
+	}
 }
 
 // places are the parts of the account in which a write can show.
