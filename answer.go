@@ -14,7 +14,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
-	"github.com/tradingapi/trading-go/internal/spec"
+	"github.com/tradingapi/trading-go/internal/secret"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/verdict"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -58,11 +58,9 @@ func (h *heard) limitEnds() time.Duration {
 
 // question is what an answer is judged by.
 type question struct {
-	endpoint *spec.Endpoint
-	env      Environment
-	result   wire.Value // what a success is decoded into; nil if nobody wants it
-	fresh    bool       // one that a cache has kept is none of the service's
-	meta     Meta       // without what the answer adds
+	*request
+	result wire.Value // what a success is decoded into; nil if nobody wants it
+	meta   Meta       // without what the answer adds
 }
 
 // read says what an attempt came to; whose answer it is, package verdict says.
@@ -81,7 +79,7 @@ func (q *question) read(h heard) heard {
 	}
 	judged := verdict.Seen{Endpoint: q.endpoint, Env: q.env, Status: h.Status, Replayed: h.replayed()}
 	reason := "not JSON"
-	if q.fresh && transport.Aged(h.Header) {
+	if q.opts.recovering && transport.Aged(h.Header) { // one that a cache has kept is none of the service's
 		reason = "an answer that a cache has kept"
 	} else if h.TooLarge {
 		reason = fmt.Sprintf("a body above %d bytes", q.endpoint.Limit(h.Status))
@@ -156,6 +154,19 @@ func (q *question) refusalOf(h *heard, shape wire.Shape) *Error {
 	e.MaxSlippagePct = optOf(body.MaxSlippagePct)
 	e.Extra = body.Extra
 	return e
+}
+
+// noteKey trips the breaker of a key that was refused, and resets it when one works.
+// A 429 may come from in front of the key, and a 5xx from anywhere: they say
+// nothing of it.
+func noteKey(breaker *secret.Breaker, key apiKey, last *heard) {
+	refusal, own := last.refusal, last.verdict.Documented
+	switch {
+	case own && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
+		breaker.Trip(key, string(refusal.Code), refusal.Message)
+	case last.class == ledger.Success || own && refusal.Status < 500 && refusal.Status != http.StatusTooManyRequests:
+		breaker.Reset(key)
+	}
 }
 
 // said is what the ledger needs of it.

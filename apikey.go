@@ -3,13 +3,11 @@ package trading
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/check"
-	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/secret"
 )
 
@@ -69,19 +67,6 @@ func (r keyring) allowed(key apiKey) (apiKey, error) {
 	}
 	return apiKey{}, refuse(EnvLive, CodeInvalidAPIKey,
 		"a live key is not sent over plain http: only a simulator's, which begins with %s", prefixSimulator)
-}
-
-// noteKey trips the breaker of a key that was refused, and resets it when one works.
-// A 429 may come from in front of the key, and a 5xx from anywhere: they say
-// nothing of it.
-func noteKey(breaker *secret.Breaker, key apiKey, last *heard) {
-	refusal, own := last.refusal, last.verdict.Documented
-	switch {
-	case own && (refusal.Status == http.StatusUnauthorized || refusal.Code == CodeAPIAccessDenied):
-		breaker.Trip(key, string(refusal.Code), refusal.Message)
-	case last.class == ledger.Success || own && refusal.Status < 500 && refusal.Status != http.StatusTooManyRequests:
-		breaker.Reset(key)
-	}
 }
 
 // checkBreaker refuses a key that was refused a moment ago.

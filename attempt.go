@@ -2,7 +2,6 @@ package trading
 
 import (
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/secret"
@@ -36,14 +35,14 @@ func (x *exchanger) requestOf(r *request, apiKey apiKey, key Key, gate transport
 
 // hear reads what an answer says. The API key is taken out of all that comes back, before anything else
 // sees it.
-func (x *exchanger) hear(r *request, q *question, exchanged transport.Exchanged) heard {
+func (x *exchanger) hear(q *question, exchanged transport.Exchanged) heard {
 	h := heard{Exchanged: exchanged, key: q.meta.Key}
 	h.Header, h.Body = x.scrubber.Header(h.Header), x.scrubber.Bytes(h.Body)
 	if h.Err != nil {
 		h.Err = x.scrubber.Error(h.Err)
 	}
 	h = q.read(h)
-	if (h.verdict.Documented || h.failed == nil) && !r.endpoint.Keyless {
+	if (h.verdict.Documented || h.failed == nil) && !q.endpoint.Keyless {
 		x.heardDate(h.Header, h.Sent, h.Received)
 	}
 	return h
@@ -74,27 +73,3 @@ func (x *exchanger) header(r *request, apiKey apiKey, key Key) http.Header {
 }
 
 var contentJSON, noCache = []string{"application/json"}, []string{"no-cache"}
-
-// newBody returns room for a request's body; nearly all fit.
-func newBody() []byte { return make([]byte, 0, 256) }
-
-// request is what is fixed before the first send: what every attempt sends, and by what it is judged.
-type request struct {
-	endpoint *spec.Endpoint
-	env      Environment
-	opts     callOptions
-	url      *url.URL
-	body     []byte // encoded once; every attempt sends these bytes
-	account  AccountID
-	symbol   string
-	entry    bool // a write that can add exposure
-	all      bool // a close of all of a position
-	alone    bool // on a connection of its own
-	began    time.Time
-}
-
-// changesNothingTwice reports whether a second execution of the write changes nothing that the first has not:
-// a cancel, or a close of all of a position.
-func (r *request) changesNothingTwice() bool {
-	return r.all || r.endpoint.Name == OpCancelOrder || r.endpoint.Name == OpCancelRun
-}

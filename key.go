@@ -17,7 +17,7 @@ import (
 // decisions gives writes their names and keys, and knows what was decided before.
 type decisions struct {
 	driver       *resolve.Driver
-	relies       *reliance.Client
+	relies       *reliance.Reliance
 	lease        lease
 	process      string        // names this client in the journal
 	intents      atomic.Uint64 // counts its writes
@@ -126,7 +126,7 @@ func (d *decisions) firstUseKnown(of *keySource) bool {
 func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, is *decision) (try int) {
 	given, a := r.opts.key.given != "", heard{key: last.Key, stored: true}
 	a.Received = last.At
-	switch spent := last.Spent(d.relies.Now().Without); {
+	switch spent := last.Spent(d.relies.Now()); {
 	case !bytes.Equal(last.Digest, digest):
 		is.err = refuse(EnvLive, CodeIdempotencyKeyReused, "the %[1]s was used at %[2]s for another request (%[3]s): the decision was made before, so read the account, and do not take a new %[1]s for it",
 			r.opts.key.what(), last.DecidedAt().Format(time.RFC3339), last.Outcome)
@@ -139,7 +139,7 @@ func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, i
 		is.err = &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
 	case spent && given && last.Refused != nil:
 		a.Status, a.Body = last.Refused.Status, last.Refused.Body
-		q := question{endpoint: r.endpoint, env: r.env, fresh: r.opts.recovering, meta: Meta{Operation: r.endpoint.Name}}
+		q := question{request: r, meta: Meta{Operation: r.endpoint.Name}}
 		h := q.read(a)
 		is.stored = &h
 	case spent && given:

@@ -50,7 +50,7 @@ func (c *call) exchangeListened(ctx context.Context, sent *transport.Outgoing, q
 		ends := why
 		select {
 		case <-a.Over():
-			return c.core.hear(&c.request, q, a.Exchanged())
+			return c.core.hear(q, a.Exchanged())
 		case <-w.of.LateCame():
 			if !c.takeLate() || w.of.Ledger.Sending() {
 				continue
@@ -62,7 +62,7 @@ func (c *call) exchangeListened(ctx context.Context, sent *transport.Outgoing, q
 		}
 		if !a.Leave(ends) { // it is over, or about to be
 			<-a.Over()
-			return c.core.hear(&c.request, q, a.Exchanged())
+			return c.core.hear(q, a.Exchanged())
 		}
 		c.listen(a, number, q)
 		unheard := heard{key: q.meta.Key}
@@ -82,12 +82,12 @@ func (c *call) listen(a *transport.Attempt, number int, q *question) {
 	w.listening = append(w.listening, a)
 	w.of.Listen()
 	later, of, r := *q, w.of, c.request
-	later.result = nil // which is its caller's
+	later.request, later.result = &r, nil // which are its caller's
 	closing := c.core.life.Closing()
 	if !c.core.life.Go(func() {
 		defer context.AfterFunc(closing, a.Abort)()
 		<-a.Over()
-		if h := x.hear(&r, &later, a.Exchanged()); h.class != ledger.Silence {
+		if h := x.hear(&later, a.Exchanged()); h.class != ledger.Silence {
 			d.HeardLate(of, resolve.Late{Send: number, Answer: h.answer(nil)})
 		} else {
 			of.WakeCall() // which may wait for nothing else

@@ -89,12 +89,12 @@ func (c *call) attempt() {
 		ctx = c.core.hooks.attemptStart(ctx, c.describe(), c.sends)
 		c.lastCtx = ctx
 	}
-	q := question{endpoint: c.endpoint, env: c.env, result: c.result, fresh: c.opts.recovering, meta: c.facts()}
+	q := question{&c.request, c.result, c.facts()}
 	sent := c.core.requestOf(&c.request, c.apiKey, q.meta.Key, c.gate)
 	if w != nil && c.core.transport.Listens() {
 		c.last = c.exchangeListened(ctx, &sent, &q)
 	} else {
-		c.last = c.core.hear(&c.request, &q, c.core.transport.Send(ctx, &sent))
+		c.last = c.core.hear(&q, c.core.transport.Send(ctx, &sent))
 	}
 	c.returnSlot(c.last.Written)
 	if w != nil {

@@ -24,6 +24,8 @@ type Without struct {
 	Times bool `json:"times,omitempty"`
 	// Dates: no Date of an answer says what the time is at the service.
 	Dates bool `json:"dates,omitempty"`
+	// AgeUnknown: no assessment of the health is used for an entry whose age is not known.
+	AgeUnknown bool `json:"ageUnknown,omitempty"`
 	// Lag is how far behind reads may be, where that is longer than [Lag].
 	Lag time.Duration `json:"lag,omitempty"`
 	// Dead is for how long a spent key is not used again, where that is longer than [Forgotten].
@@ -35,8 +37,8 @@ func (w Without) And(o Without) Without {
 	return Without{
 		Probe: w.Probe || o.Probe, Resend: w.Resend || o.Resend, Fence: w.Fence || o.Fence, Rotation: w.Rotation || o.Rotation,
 		Accounting: w.Accounting || o.Accounting, Applied: w.Applied || o.Applied, Answers: w.Answers || o.Answers, Times: w.Times || o.Times,
-		Dates: w.Dates || o.Dates,
-		Lag:   max(w.Lag, o.Lag), Dead: max(w.Dead, o.Dead),
+		Dates: w.Dates || o.Dates, AgeUnknown: w.AgeUnknown || o.AgeUnknown,
+		Lag: max(w.Lag, o.Lag), Dead: max(w.Dead, o.Dead),
 	}
 }
 

@@ -111,15 +111,11 @@ func (d *Decoder) stop(err error) {
 // peek skips space and returns the byte that follows, 0 at the end. No JSON
 // text has a zero byte outside of strings.
 func (d *Decoder) peek() byte {
-	i := d.pos
-	for i < len(d.data) && isSpace(d.data[i]) {
-		i++
-	}
-	d.pos = i
-	if i >= len(d.data) {
+	d.pos = skipSpace(d.data, d.pos)
+	if d.pos >= len(d.data) {
 		return 0
 	}
-	return d.data[i]
+	return d.data[d.pos]
 }
 
 // mismatch reports that the next value is not of the wanted type.

@@ -100,7 +100,7 @@ func TestUnmarshal(t *testing.T) {
 	dec := decimal.RequireFromString
 	want := book{
 		Legs: []leg{
-			{Symbol: "BTC", Size: decimal.New(10, -2), Mark: Null[decimal.Decimal](), Count: Some[int64](12), Open: Some(true), At: Some(TimeAt(time.UnixMilli(1793612760000)))},
+			{Symbol: "BTC", Size: decimal.New(10, -2), Mark: Null[decimal.Decimal](), Count: Some[int64](12), Open: Some(true), At: Some(Timestamp{at: time.UnixMilli(1793612760000).UTC()})},
 			{Symbol: "ETH😀", Size: dec("-1.5"), Mark: Some(dec("2")), Extra: map[string]json.RawMessage{"new": json.RawMessage(`{"a":[1, "x"]}`)}},
 		},
 		Best:  Some(leg{Size: decimal.New(1, 2)}),

@@ -3,12 +3,8 @@ package wire
 // maxDepth is how many objects and arrays may be open at once.
 const maxDepth = 64
 
-func isSpace(c byte) bool {
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r'
-}
-
 func skipSpace(data []byte, i int) int {
-	for i < len(data) && isSpace(data[i]) {
+	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
 		i++
 	}
 	return i

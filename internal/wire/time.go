@@ -15,9 +15,6 @@ type Timestamp struct {
 	raw string
 }
 
-// TimeAt returns the time stamp of t.
-func TimeAt(t time.Time) Timestamp { return Timestamp{at: t.UTC()} }
-
 // Get returns the time in UTC; ok is false if it could not be read.
 func (t Timestamp) Get() (at time.Time, ok bool) { return t.at, !t.at.IsZero() }
 
@@ -70,7 +67,7 @@ func readableTime(at time.Time, text []byte) Timestamp {
 	if at.IsZero() || at.Unix() < minUnix || at.Unix() > maxUnix {
 		return Timestamp{raw: string(text)}
 	}
-	return TimeAt(at)
+	return Timestamp{at: at.UTC()}
 }
 
 // isoLayouts are tried in turn. A fraction of a second is accepted by

@@ -74,12 +74,8 @@ func TestTime_UnreadableIsKept(t *testing.T) {
 	}
 }
 
-func TestTimeAt(t *testing.T) {
-	noon := time.Date(2026, 11, 2, 12, 0, 0, 0, time.FixedZone("", 3600))
-	at, ok := TimeAt(noon).Get()
-	assert.True(t, ok)
-	assert.True(t, noon.Equal(at))
-	_, ok = Timestamp{}.Get()
+func TestATimestampWithoutATime(t *testing.T) {
+	_, ok := Timestamp{}.Get()
 	assert.False(t, ok)
 }
 

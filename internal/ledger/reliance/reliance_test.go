@@ -21,35 +21,34 @@ func was(experiment string, v profile.Verdict) *profile.Profile {
 	}
 }
 
-func withdrawn(experiment string, v profile.Verdict) Withdrawn {
-	return *For(was(experiment, v), here, 0, nil).Now()
+func withdrawn(experiment string, v profile.Verdict) ledger.Without {
+	return For(was(experiment, v), here, 0, nil).Now()
 }
 
 // Each assumption that falls withdraws what its row says, and nothing else; one that holds, or that nobody
 // has seen, withdraws nothing.
 func TestRows(t *testing.T) {
-	without := func(w ledger.Without) Withdrawn { return Withdrawn{Without: w} }
-	want := map[string]Withdrawn{
-		"A1": without(ledger.Without{Fence: true, Probe: true}), "A1e": without(ledger.Without{Resend: true, Probe: true}),
-		"A2": without(ledger.Without{Fence: true}), "49": without(ledger.Without{Fence: true}), "A4": without(ledger.Without{Fence: true, Probe: true}),
-		"A5": without(ledger.Without{Dead: 48 * time.Hour}), "A6": without(ledger.Without{Resend: true, Probe: true}), "A6e": without(ledger.Without{Resend: true, Probe: true}),
-		"A8": without(ledger.Without{Fence: true}), "A9": without(ledger.Without{Lag: 10 * time.Second}),
-		"A10": without(ledger.Without{Dates: true, Probe: true}), "A11": without(ledger.Without{Answers: true}),
-		"A12": without(ledger.Without{Applied: true}), "53": without(ledger.Without{Applied: true}), "A13": {AgeUnknown: true},
-		"A15": without(ledger.Without{Rotation: true}), "A16": without(ledger.Without{Accounting: true}),
-		"A17": without(ledger.Without{Times: true}), "A19": without(ledger.Without{Lag: 10 * time.Second}),
+	want := map[string]ledger.Without{
+		"A1": {Fence: true, Probe: true}, "A1e": {Resend: true, Probe: true},
+		"A2": {Fence: true}, "49": {Fence: true}, "A4": {Fence: true, Probe: true},
+		"A5": {Dead: 48 * time.Hour}, "A6": {Resend: true, Probe: true}, "A6e": {Resend: true, Probe: true},
+		"A8": {Fence: true}, "A9": {Lag: 10 * time.Second},
+		"A10": {Dates: true, Probe: true}, "A11": {Answers: true},
+		"A12": {Applied: true}, "53": {Applied: true}, "A13": {AgeUnknown: true},
+		"A15": {Rotation: true}, "A16": {Accounting: true},
+		"A17": {Times: true}, "A19": {Lag: 10 * time.Second},
 	}
 	for _, r := range Rows {
 		for _, v := range []profile.Verdict{profile.Mixed, profile.Neither} {
 			assert.Equal(t, want[r.Experiment], withdrawn(r.Experiment, v), r.Experiment)
 		}
 		for _, v := range []profile.Verdict{profile.First, profile.Unseen} {
-			assert.Equal(t, Withdrawn{}, withdrawn(r.Experiment, v), r.Experiment)
+			assert.Equal(t, ledger.Without{}, withdrawn(r.Experiment, v), r.Experiment)
 		}
 		delete(want, r.Experiment)
 	}
 	assert.Empty(t, want)
-	assert.Equal(t, Withdrawn{}, withdrawn("49", profile.Other), "the client finds keys by route out itself")
+	assert.Equal(t, ledger.Without{}, withdrawn("49", profile.Other), "the client finds keys by route out itself")
 }
 
 // Where answers are kept for less than a day, what rests on a key ends at half of the time that was seen.
@@ -59,9 +58,9 @@ func TestAnswersAreKeptForLess(t *testing.T) {
 	} {
 		p := was("A4", profile.Other)
 		p.Measured.KeptFor = profile.Duration(kept)
-		assert.Equal(t, want, For(p, here, 0, nil).Now().Without, "%s", kept)
+		assert.Equal(t, want, For(p, here, 0, nil).Now(), "%s", kept)
 		p.Results[0].Verdict = profile.Mixed
-		assert.Equal(t, ledger.Without{Fence: true, Probe: true}, For(p, here, 0, nil).Now().Without, "who answers is not known")
+		assert.Equal(t, ledger.Without{Fence: true, Probe: true}, For(p, here, 0, nil).Now(), "who answers is not known")
 	}
 }
 
@@ -70,16 +69,16 @@ func TestCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(p *profile.Profile)
 		at     string
-		then   func(*Client)
+		then   func(*Reliance)
 		said   int
 	}{
 		"it counts":       {at: here},
 		"by another port": {at: "https://api.example.com:8443/v1", said: 1},
 		"no address":      {change: func(p *profile.Profile) { p.BaseURL = "nowhere" }, at: here, said: 1},
 		"any service":     {change: func(p *profile.Profile) { p.BaseURL = "" }, at: here},
-		"another holder":  {at: here, then: func(c *Client) { c.HolderIs("user_2"); c.HolderIs("user_3") }, said: 1},
-		"its holder":      {at: here, then: func(c *Client) { c.HolderIs("user_1") }},
-		"in a month":      {at: here, then: func(*Client) { time.Sleep(31 * 24 * time.Hour) }, said: 1},
+		"another holder":  {at: here, then: func(c *Reliance) { c.HolderIs("user_2"); c.HolderIs("user_3") }, said: 1},
+		"its holder":      {at: here, then: func(c *Reliance) { c.HolderIs("user_1") }},
+		"in a month":      {at: here, then: func(*Reliance) { time.Sleep(31 * 24 * time.Hour) }, said: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -103,5 +102,5 @@ func TestCounts(t *testing.T) {
 	}
 	none := For(nil, here, 0, nil)
 	none.HolderIs("user_1")
-	assert.Equal(t, &Withdrawn{}, none.Now())
+	assert.Equal(t, ledger.Without{}, none.Now())
 }

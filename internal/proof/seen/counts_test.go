@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/ledger/reliance"
 	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/observe"
@@ -71,9 +72,9 @@ func TestFirstAndUnseenWithdrawNothing(t *testing.T) {
 		onPaper.Results[i].Environment = profile.Paper
 	}
 	for _, p := range []*profile.Profile{all(profile.First), unseen, onPaper} {
-		assert.Equal(t, reliance.Withdrawn{}, *reliance.For(p, "", 0, nil).Now())
+		assert.Equal(t, ledger.Without{}, reliance.For(p, "", 0, nil).Now())
 	}
-	assert.NotEqual(t, reliance.Withdrawn{}, *reliance.For(all(profile.Neither), "", 0, nil).Now())
+	assert.NotEqual(t, ledger.Without{}, reliance.For(all(profile.Neither), "", 0, nil).Now())
 }
 
 // A lag that nobody can wait for is none: nothing is accounted for.

@@ -1,0 +1,32 @@
+package trading
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/tradingapi/trading-go/internal/spec"
+)
+
+// newBody returns room for a request's body; nearly all fit.
+func newBody() []byte { return make([]byte, 0, 256) }
+
+// request is what is fixed before the first send: what every attempt sends, and by what it is judged.
+type request struct {
+	endpoint *spec.Endpoint
+	env      Environment
+	opts     callOptions
+	url      *url.URL
+	body     []byte // encoded once; every attempt sends these bytes
+	account  AccountID
+	symbol   string
+	entry    bool // a write that can add exposure
+	all      bool // a close of all of a position
+	alone    bool // on a connection of its own
+	began    time.Time
+}
+
+// changesNothingTwice reports whether a second execution of the write changes nothing that the first has not:
+// a cancel, or a close of all of a position.
+func (r *request) changesNothingTwice() bool {
+	return r.all || r.endpoint.Name == OpCancelOrder || r.endpoint.Name == OpCancelRun
+}
