@@ -15,16 +15,6 @@ import (
 // killTimeout is how long everything that a bot has started may take to die.
 const killTimeout = 20 * time.Second
 
-// keep are the arguments with which this command is no command, but runs a bot for a trial.
-var keep = []string{"trial", "keep", "--"}
-
-// Kept calls [Keep] where a process was started to run a bot, and does not return then.
-func Kept(args []string) {
-	if len(args) > len(keep)+1 && slices.Equal(args[1:len(keep)+1], keep) {
-		os.Exit(Keep(args[len(keep)+1:]))
-	}
-}
-
 // process is a program, below one that kills all of it.
 type process struct {
 	self   string          // this command

@@ -16,21 +16,13 @@ import (
 	judge "github.com/tradingapi/trading-go/tradingtest/trial"
 )
 
-// pair is a bot behind a sidecar. Both are judged as one, and killed in turn: the bot, the
-// sidecar, or both.
+// pair is a bot behind a sidecar. Both are judged as one, and killed in turn.
 type pair struct {
 	*process
 	sidecar *process
 	address string
 	turn    uint64
 }
-
-const (
-	killsBot = iota
-	killsSidecar
-	killsBoth
-	turns
-)
 
 func (p *pair) Start() error {
 	if err := p.sidecar.Start(); err != nil {
@@ -49,14 +41,14 @@ func (p *pair) Start() error {
 	return fmt.Errorf("the sidecar does not listen: %s", p.sidecar.How())
 }
 
-// Kill kills whose turn it is.
+// Kill kills whose turn it is: the bot, the sidecar, or both.
 func (p *pair) Kill() (err error) {
-	turn := p.turn % turns
+	turn := p.turn % 3
 	p.turn++
-	if turn != killsBot {
+	if turn != 0 {
 		err = p.sidecar.Kill()
 	}
-	if turn != killsSidecar {
+	if turn != 1 {
 		err = errors.Join(err, p.process.Kill())
 	}
 	return err
