@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ func killAll(*os.Process) {
 // outlive returns when nothing runs any more that a program has left behind, and removes what faketime
 // shares under its number: a later program of that number would not start.
 func outlive(pid int) {
-	for err := error(nil); err == nil || err == syscall.EINTR; {
+	for err := error(nil); err == nil || errors.Is(err, syscall.EINTR); {
 		_, err = syscall.Wait4(-1, nil, 0, nil)
 	}
 	for _, shared := range []string{"faketime_shm_", "sem.faketime_sem_"} {
