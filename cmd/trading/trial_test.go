@@ -139,8 +139,11 @@ func TestTrialOfRightPrograms(t *testing.T) {
 			trial.WriteReached(&text, got.Runs)
 			trial.WriteFindings(&text, got.Runs)
 			t.Log("\n" + text.String())
-			require.Zero(t, got.code, got.errs)
+			require.NotEqual(t, 1, got.code, got.errs) // a busy machine has no result, and no fail
 			require.Contains(t, []trial.Verdict{trial.Pass, trial.Warn}, got.Verdict)
+			for _, o := range got.Runs {
+				require.NotContains(t, o.NoResult, "arrived while the bot was dead")
+			}
 		})
 	}
 }

@@ -130,6 +130,10 @@ func Judge(m Manifest, events []tradingsim.Event) (o Outcome, err error) {
 		}
 		w.after(p)
 	}
+	missed := w.late >= time.Duration(m.Timeout) // the bot may not have had an answer in time
+	if o.NoResult == "" && missed && slices.ContainsFunc(tallies, func(t tally) bool { return t.Verdict == Fail }) {
+		o.NoResult = fmt.Sprintf("the machine was busy: a wait may have been %s too long, and the bot's shortest time-out is %s, so that it may have missed an answer; run fewer at once, or slower", w.late, time.Duration(m.Timeout))
+	}
 	for i, j := range judgements {
 		t := tallies[i]
 		f := Finding{Verdict: NotExercised, Reason: "no-opportunity", Text: j.lacks, Change: j.change}

@@ -384,6 +384,28 @@ func TestALateMachineFailsNoBot(t *testing.T) {
 	}
 }
 
+// Where the machine was later than the bot waits for an answer, the bot may have missed one: what it did
+// then fails no bot. A pass stays one.
+func TestABotThatMayHaveMissedAnAnswerFailsNothing(t *testing.T) {
+	m := manifest()
+	m.Timeout = trial.Duration(3 * time.Second)
+	run := func(late time.Duration, again string) trial.Outcome {
+		return tell(t, m, func(b told) {
+			b.sim.Note(tradingsim.EventLate, late.String())
+			b.sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
+			b.buy("a", "")
+			pass(time.Second)
+			b.buy(again, "") // it has not heard the 500, after which the service runs a key again
+			pass(3 * time.Second)
+			b.positions()
+		})
+	}
+	require.Equal(t, trial.Fail, run(2*time.Second, "a").Of(trial.Exposure).Verdict)
+	o := run(3*time.Second, "a")
+	require.Equal(t, trial.NotExercised, o.Worst())
+	require.Contains(t, o.NoResult, "a wait may have been 3s too long, and the bot's shortest time-out is 3s")
+}
+
 // An answer counts from when it was given, and its line may be written after the bot's next request.
 func TestTheOrderOfLinesIsNotThatOfAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
