@@ -206,8 +206,8 @@ func (w *writing) ranTwice(result *OrderResult) Opt[bool] {
 	if !w.doubted || result.Meta.Replayed || w.of == nil {
 		return Opt[bool]{}
 	}
-	base := w.of.Baseline()
-	if base == nil {
+	before, known := w.of.Before()
+	if !known {
 		return Opt[bool]{}
 	}
 	after := heldAfter(result)
@@ -215,7 +215,7 @@ func (w *writing) ranTwice(result *OrderResult) Opt[bool] {
 	if w.order.Side == Short {
 		once = once.Neg()
 	}
-	switch moved := after.Sub(base.Position); {
+	switch moved := after.Sub(before); {
 	case moved.Equal(once):
 		return Some(false)
 	case moved.Equal(once.Add(once)):

@@ -39,7 +39,6 @@ const (
 	Limit                      // a resting limit
 	Pro                        // a Pro order: it starts a run
 	EditRun                    // an edit that enlarges a run: no read shows it
-	Shown                      // of an act that trades nothing: a position that a read or an answer shows
 )
 
 // Cause is why a trade was closed.
@@ -125,7 +124,7 @@ func (l Newest) since(base Newest) (ids []string, complete bool) {
 			return l.IDs[:i+1], slices.Contains(l.IDs, base.IDs[0]) && len(l.IDs)-i-1+l.More <= base.More
 		}
 	}
-	return l.IDs, len(base.IDs) == 0 && len(l.IDs)+l.More < listCut
+	return l.IDs, len(base.IDs) == 0 && len(l.IDs)+l.More < ListCut
 }
 
 // Equal reports whether two reads show the same of a symbol. Trades that are closed in
@@ -156,34 +155,32 @@ type Base struct {
 	// At is a place in the order of what the program sent and heard: what was sent by then is in
 	// it, or never will be, or is known to be beside it.
 	At int `json:"at,omitempty"`
-
-	// Place is that in the list of closed trades, of a trail. Near: rows with a cause of their own that
+	// Place is that in the list of closed trades. Near: rows with a cause of their own that
 	// follow the place may be in the position.
 	Place int  `json:"place,omitempty"`
 	Near  bool `json:"near,omitempty"`
+	// Others: it holds only where a stranger may trade. Newer: the rows may be newer than the position, and
+	// something may have closed a part of that meanwhile.
+	Others bool `json:"others,omitempty"`
+	Newer  bool `json:"newer,omitempty"`
+}
 
-	// Rows are the newest closed trades, newest first, of a baseline of one write. RowsNewer: the position is
-	// of before them, and something may have closed it meanwhile.
-	Rows      []Row `json:"rows,omitempty"`
-	RowsNewer bool  `json:"newer,omitempty"`
-	// Orders, Runs and Finished are as those of a [State]. FinishedLags: a run that had ended before may
-	// be in none of the lists.
-	Orders       []string `json:"orders,omitempty"`
-	Runs         []string `json:"runs,omitempty"`
-	Finished     Newest   `json:"finished,omitzero"`
-	FinishedLags bool     `json:"lags,omitempty"`
+// IDs are the ids that waited, or had run, before a limit or a Pro order, as those of a [State], and those of
+// other writes since. Its JSON is in journals.
+type IDs struct {
+	Orders   []string `json:"orders,omitempty"`
+	Runs     []string `json:"runs,omitempty"`
+	Finished Newest   `json:"finished,omitzero"`
+	// FinishedLags: a run that had ended before may be in none of the lists.
+	FinishedLags bool `json:"lags,omitempty"`
 }
 
 // Shows reports whether a baseline is of after a write, or may be: it says nothing of what became of it.
 func (b *Base) Shows(sent int) bool { return sent <= b.At }
 
-// Look is the account now: what at least two equal looks in a row showed, [ledger.Lag]
-// apart.
+// Look is the account now: what equal looks in a row showed, [ledger.Lag] apart.
 type Look struct {
 	State
-	// At is when the first of them began, by the clock of this process. It is at least a lag
-	// after the write was held or gone; else a late run may show in none of the reads.
-	At time.Time
 	// Equal is how many they are; one decides nothing. That a limit is absent needs three: it may have
 	// filled as the first was read, and been closed as the second was.
 	Equal int
@@ -204,9 +201,6 @@ type Own struct {
 	WaitID string `json:"waits,omitempty"`
 	// Place is how many closed trades were known when it was sent; -1 if no list was.
 	Place int `json:"place,omitempty"`
-	// InRows: the rows of another write's baseline show it. InPosition: its position does.
-	InRows     bool `json:"inRows,omitempty"`
-	InPosition bool `json:"inPosition,omitempty"`
 	// Began and Heard are when it was about to be sent, and answered, or found out about, by the
 	// clock of this process: of a write of an earlier one, when this one began to look.
 	Began time.Time `json:"-"`
@@ -234,7 +228,7 @@ func (o *Own) Left(symbol string) Waiting {
 
 // Facts are what a verdict rests on.
 type Facts struct {
-	// Asked is the write: Ended is when it could run no more. Its places are 0 where they are not known.
+	// Asked is the write: Ended is when it could run no more.
 	Asked  Act
 	Symbol string
 	// From is the first use of its key, at the earliest; no bound if it is not known.
@@ -242,25 +236,24 @@ type Facts struct {
 	// Held: the key can run nothing any more. Gone: 30 minutes have passed since the
 	// last byte could have left.
 	Held, Gone bool
-	Base       *Base // nil without one
-	Look       Look
-	// Own are the other writes of this program in the symbol that the baseline's rows or position do not
-	// show. Those that were refused are left out. Limits and runs are named if they waited at any moment
-	// since the baseline.
-	Own []Own
-	// Waiting are others that waited then, or may have: of earlier runs, or of what left no answer.
-	Waiting []Waiting
+	// Course is what has happened since a baseline of before the write; nil without one. The write is the act At.
+	// Open: another act is under way.
+	Course *Replay
+	At     int
+	Open   bool
+	// IDs are of a limit or a Pro order; nil if they are not known. Runs: an own run may have rested orders since.
+	IDs  *IDs
+	Runs bool
+	Look Look
+	// Still: the course ends at what equal looks show. Again: another look was before them, equal or not.
+	Still, Again bool
 	// Exclusive: nobody else trades the account.
 	Exclusive bool
-	// PendingBeside: another own write is pending in the symbol, and not among Own. PendingID: another
+	// PendingBeside: another own write is pending in the symbol. PendingID: another
 	// own limit or Pro order is pending in any symbol of the account, so that a new id
 	// may be its.
 	PendingBeside, PendingID bool
-	// Lag is how far a read can be behind, where that is longer than [ledger.Lag].
-	Lag time.Duration
 	// Ended: the account was reset, or its holder has changed, since the baseline or
 	// the first use.
 	Ended bool
-	// Known are the ids of orders and runs that the program knows to be others.
-	Known map[string]bool
 }

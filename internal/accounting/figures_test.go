@@ -63,7 +63,7 @@ func plain(st start, a asked, ran bool) []string {
 			if sc.exclusive {
 				i = 0
 			}
-			some, found[i] = true, names[Judge(sc.facts).Outcome]
+			some, found[i] = true, names[judged(sc.facts).Outcome]
 		}
 		return true
 	}

@@ -9,21 +9,11 @@ import (
 )
 
 // judge decides about one write.
-type judge struct {
-	Facts
-	// unknown: there is no baseline of before the write. It begins empty then, and a stranger makes of it what there was.
-	unknown bool
-	// stranger: what nobody knows of may trade beside the write.
-	stranger bool
-}
+type judge struct{ Facts }
 
 // Judge says what became of the write.
 func Judge(f Facts) Verdict {
-	j := &judge{Facts: f, unknown: f.Base == nil || f.Base.Shows(f.Asked.Sent)}
-	if j.unknown {
-		j.Base = &Base{}
-	}
-	j.stranger = j.unknown || !f.Exclusive || f.PendingBeside
+	j := &judge{f}
 	switch {
 	case f.incomplete():
 		return Verdict{Reason: WriteIncomplete}
@@ -31,8 +21,6 @@ func Judge(f Facts) Verdict {
 		return Verdict{Reason: AccountingEnded}
 	case f.Asked.Kind == EditRun:
 		return Verdict{Reason: NothingShows}
-	case j.early():
-		return Verdict{Reason: LookAgain}
 	case f.Asked.Kind == Pro:
 		return j.run()
 	case f.Asked.Kind == Limit:
@@ -42,19 +30,15 @@ func Judge(f Facts) Verdict {
 	}
 }
 
-// early reports whether reads may lag behind an own write.
-func (j *judge) early() bool {
-	return slices.ContainsFunc(j.Own, func(o Own) bool { return !o.Waits() && j.Look.At.Before(o.Heard.Add(max(ledger.Lag, j.Lag))) })
-}
-
 // run decides about a Pro order, by ids alone.
 func (j *judge) run() Verdict {
-	known := slices.Concat(j.Base.Runs, j.Base.Finished.IDs)
-	finished, complete := j.Look.Finished.since(j.Base.Finished)
-	if j.Base.FinishedLags && j.newIDs(finished, known) > 0 {
+	before := j.before()
+	known := slices.Concat(before.Runs, before.Finished.IDs)
+	finished, complete := j.Look.Finished.since(before.Finished)
+	if before.FinishedLags && newIDs(finished, known) > 0 {
 		return Verdict{Reason: ListIncomplete}
 	}
-	switch n := j.newIDs(slices.Concat(j.Look.Runs, finished), known); {
+	switch n := newIDs(slices.Concat(j.Look.Runs, finished), known); {
 	case n > 0:
 		return j.started(n, j.PendingID)
 	case !complete:
@@ -66,22 +50,24 @@ func (j *judge) run() Verdict {
 
 // limit decides about a limit: it waits under a new id, or has traded. An own run can rest orders.
 func (j *judge) limit() Verdict {
-	if n := j.newIDs(j.Look.Orders, j.Base.Orders); n > 0 {
-		return j.started(n, j.PendingID || j.runs())
+	if n := newIDs(j.Look.Orders, j.before().Orders); n > 0 {
+		return j.started(n, j.PendingID || j.Runs)
 	}
 	return j.courses()
 }
 
-// runs reports whether an own run may rest orders.
-func (j *judge) runs() bool {
-	return slices.ContainsFunc(j.Own, func(o Own) bool { return o.Kind == Pro || o.Kind == EditRun }) ||
-		slices.ContainsFunc(j.Waiting, func(o Waiting) bool { return o.Run })
+// before are the ids that were known; none if that is not known.
+func (j *judge) before() IDs {
+	if j.IDs == nil {
+		return IDs{}
+	}
+	return *j.IDs
 }
 
 // started is the verdict where new ids show.
 func (j *judge) started(ids int, othersToo bool) Verdict {
 	switch {
-	case j.stranger || othersToo:
+	case j.IDs == nil || !j.Exclusive || j.PendingBeside || othersToo:
 		return j.unknownFor(BothFit)
 	case ids > 1:
 		return Verdict{Reason: NothingFits}
@@ -90,10 +76,10 @@ func (j *judge) started(ids int, othersToo bool) Verdict {
 	}
 }
 
-// newIDs counts the ids that neither an older list nor the program knows.
-func (j *judge) newIDs(now, before []string) (n int) {
+// newIDs counts the ids that an older list does not have.
+func newIDs(now, before []string) (n int) {
 	for _, id := range now {
-		if !j.Known[id] && !slices.Contains(before, id) {
+		if !slices.Contains(before, id) {
 			n++
 		}
 	}
@@ -102,47 +88,41 @@ func (j *judge) newIDs(now, before []string) (n int) {
 
 // courses decides by every course of trades.
 func (j *judge) courses() Verdict {
-	r, why := j.replay()
-	if why != "" {
-		return j.unknownFor(why)
+	r, at := j.Course, j.At
+	if r == nil {
+		anywhere, why := j.anywhere()
+		if why != "" {
+			return j.unknownFor(why)
+		}
+		r, at = &anywhere, 0
+	} else if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Symbol == "" }) { // it may be of another market
+		return j.unknownFor(RowUnreadable)
 	}
-	f := r.Of(len(r.Acts)-1, NoAct)
-	switch {
-	case f.Failed != "" && len(j.Own)+len(j.Waiting)+len(r.Rows) == 0 && r.From.Equal(r.To.Decimal): // nothing has happened at all
+	f := r.Of(at, NoAct)
+	if f.Failed != "" && r.nothing() {
 		return j.absent()
-	case f.Failed != "":
-		return Verdict{Reason: f.Failed}
-	case f.With && f.Without:
-		return j.unknownFor(BothFit)
-	case f.With:
-		return j.present(ReplayFits)
-	case f.Without:
+	}
+	switch outcome, why := f.Verdict(); {
+	case outcome == ledger.Applied:
+		return j.present(why)
+	case outcome == ledger.NotApplied:
 		return j.absent()
+	case j.Course == nil, why == NothingFits && j.Look.Equal >= 2, j.Still && !(j.Open && j.Exclusive): // nothing that follows says more
+		return j.unknownFor(why)
+	case j.Still: // another one is under way, which may never be found out about
+		return Verdict{Reason: PendingBeside}
 	default:
-		return Verdict{Reason: NothingFits}
+		return Verdict{Reason: LookAgain}
 	}
 }
 
-// The order of what a position shows, and what it does not.
-const (
-	beforeShown = iota + 1
-	whenShown
-	afterShown
-)
-
-// replay is what is known since the baseline; its last act is the write.
-func (j *judge) replay() (r Replay, why Reason) {
-	r = Replay{
-		From: j.Base.Position, To: decimal.NewNullDecimal(j.Look.Position.Size),
-		Part: true, Shrunk: j.Base.RowsNewer, Halted: !j.sameStatus(), Waiting: slices.Clone(j.Waiting),
-	}
-	if j.stranger { // as an order that never ends; what he closes he closes as where flips net
-		r.Waiting = append(r.Waiting, Waiting{})
-	}
-	rows, complete := j.newRows()
+// anywhere is what is known without a baseline: it begins empty, and a stranger makes of it what there was.
+func (j *judge) anywhere() (r Replay, why Reason) {
+	rows, complete := j.since()
 	if !complete {
 		return r, ListIncomplete
 	}
+	r = Replay{To: decimal.NewNullDecimal(j.Look.Position.Size), Part: true, Halted: true, Acts: []Act{j.Asked}}
 	for _, row := range slices.Backward(rows) {
 		switch row.Symbol {
 		case "":
@@ -151,55 +131,31 @@ func (j *judge) replay() (r Replay, why Reason) {
 			r.Rows = append(r.Rows, row)
 		}
 	}
-	shown := false
-	others := len(r.Waiting) > 0 || j.Asked.Kind == Limit || slices.ContainsFunc(j.Own, func(o Own) bool { return o.Waits() })
-	for i := range j.Own {
-		o := &j.Own[i]
-		switch {
-		case o.Waits():
-			r.Waiting = append(r.Waiting, o.Left(""))
-		case j.unknown, o.InPosition && o.InRows: // the position that it begins at is of after it, or any
-		case o.Kind == 0:
-			r.Waiting = append(r.Waiting, Waiting{})
-		default:
-			a := o.Act
-			if o.InPosition {
-				a.Sent, a.Ended, shown = 0, beforeShown, true
-			} else {
-				a.afterShown()
-			}
-			if others || o.InPosition { // these may have traded before the position in an answer was read
-				a.After = decimal.NullDecimal{}
-			}
-			r.Cut = r.Cut || o.InRows
-			r.Acts = append(r.Acts, a)
-		}
-	}
-	if shown { // it begins where the rows do, at a position that nobody knows
-		r.From, r.Unknown = decimal.Zero, true
-		r.Acts = append(r.Acts, Act{Kind: Shown, Sent: whenShown, Ended: whenShown, Ran: true, After: decimal.NewNullDecimal(j.Base.Position)})
-	}
-	asked := j.Asked
-	if asked.Kind == Limit { // what waits trades at any time
-		asked.Ended = 0
-	}
-	asked.afterShown()
-	r.Acts = append(r.Acts, asked)
+	r.Stranger()
 	return r, ""
 }
 
-// afterShown has an act come behind what a position shows.
-func (a *Act) afterShown() {
-	if a.Sent += afterShown; a.Ended > 0 {
-		a.Ended += afterShown
+// nothing reports whether nothing at all has happened since its beginning.
+func (r *Replay) nothing() bool {
+	return len(r.Acts) == 1 && len(r.Rows) == 0 && !r.Cut && !r.Shrunk && r.To.Valid && r.From.Equal(r.To.Decimal)
+}
+
+// steady reports whether what the looks show is not half of something. What an order or a close comes to on a
+// course is so too where own writes beside them make the looks differ.
+func (j *judge) steady() bool {
+	switch {
+	case j.Course == nil || j.Asked.Kind == Pro:
+		return j.Look.Equal >= 2
+	case j.Asked.Kind == Limit:
+		return j.Still
+	default:
+		return j.Still || j.Again
 	}
 }
 
-func (j *judge) sameStatus() bool { return j.Look.Status != "" && j.Base.Status == j.Look.Status }
-
 // present is the verdict where the write is in every course.
 func (j *judge) present(why Reason) Verdict {
-	if j.Look.Equal < 2 {
+	if !j.steady() {
 		return Verdict{Reason: LookAgain, Likely: ledger.Applied}
 	}
 	return Verdict{Outcome: ledger.Applied, Reason: why, Likely: ledger.Applied}
@@ -211,7 +167,7 @@ func (j *judge) absent() Verdict {
 	switch {
 	case !j.Held && !(j.Gone && j.lasts()):
 		v.Outcome, v.Reason = ledger.Unknown, NotHeld
-	case j.Look.Equal < 2, j.Asked.Kind == Limit && j.Look.Equal < 3:
+	case !j.steady(), j.Asked.Kind == Limit && j.Look.Equal < 3:
 		v.Outcome, v.Reason = ledger.Unknown, LookAgain
 	}
 	return v
@@ -222,7 +178,7 @@ func (j *judge) absent() Verdict {
 func (j *judge) lasts() bool {
 	switch j.Asked.Kind {
 	case Limit:
-		return j.Exclusive && j.sameStatus()
+		return j.Exclusive && j.Course != nil && !j.Course.Halted
 	case Pro:
 		return j.Exclusive
 	default:
@@ -232,13 +188,13 @@ func (j *judge) lasts() bool {
 
 // unknownFor is the verdict where the write may have run, or not.
 func (j *judge) unknownFor(why Reason) Verdict {
-	switch {
-	case j.unknown:
+	switch kind := j.Asked.Kind; {
+	case kind != Pro && j.Course == nil, !kind.Acts() && j.IDs == nil:
 		why = NoBaseline
 	case why != BothFit:
 	case !j.Exclusive:
 		why = NotExclusive
-	case j.PendingBeside:
+	case !kind.Acts() && j.PendingBeside:
 		why = PendingBeside
 	}
 	return Verdict{Reason: why}

@@ -30,13 +30,12 @@ func TestARunThatEndedBeforeTheBaseline(t *testing.T) {
 		{"there is none", nil, nil, true, NoTrace, ledger.NotApplied},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f := Facts{
+			f := seen{At: at(lookTime), Facts: Facts{
 				Asked: Act{Kind: Pro, Side: Long, Size: num("1"), Sent: 1}, Symbol: "X", From: served(fromTime),
 				Held: true, Exclusive: true,
-				Base: &Base{Status: "ACTIVE", FinishedLags: row.lags},
-				Look: Look{State: State{Runs: row.runs, Finished: Newest{IDs: row.finished}, Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
-			}
-			if v := Judge(f); v.Reason != row.want {
+				Look: Look{State: State{Runs: row.runs, Finished: Newest{IDs: row.finished}, Status: "ACTIVE"}, Equal: 2},
+			}, Base: &seenBase{IDs: IDs{FinishedLags: row.lags}}}
+			if v := judged(f); v.Reason != row.want {
 				t.Errorf("%d: %s, want %s", v.Outcome, v.Reason, row.want)
 			}
 		})
@@ -47,7 +46,7 @@ func TestARunThatEndedBeforeTheBaseline(t *testing.T) {
 func TestSidesAreAlike(t *testing.T) {
 	b := bounds{events: 1, formats: formats[:1], flats: no, flips: no, starts: []string{"short", "long, a limit to sell"}, without: alike}
 	b.search(func(sc *schedule) bool {
-		was, is := Judge(sc.facts), Judge(turned(sc.facts))
+		was, is := judged(sc.facts), judged(turned(sc.facts))
 		if was.Outcome != is.Outcome || was.Reason != is.Reason {
 			t.Errorf("%s: %s, turned round %s", sc, was.Reason, is.Reason)
 		}
@@ -55,7 +54,7 @@ func TestSidesAreAlike(t *testing.T) {
 	})
 }
 
-func turned(f Facts) Facts {
+func turned(f seen) seen {
 	turn := func(rows []Row) []Row {
 		rows = slices.Clone(rows)
 		for i := range rows {

@@ -11,9 +11,6 @@ func (s *replaying) run(from state, i int) {
 	case a.kind == Close:
 		s.close(from, i)
 		return
-	case a.kind == Shown:
-		s.answered(from, i)
-		return
 	case a.kind == Limit:
 		s.fill(from, a)
 		return
@@ -146,21 +143,26 @@ func (s *replaying) row(from state, side Side) (next state, size int64, ok bool)
 func (s *replaying) hides(from *state) bool { return s.cut && from.rows == 0 }
 
 // answered goes on behind a write. The position that its answer carried must be met, with
-// rows of a cause of their own just before it.
+// rows that no write left just before it.
 func (s *replaying) answered(next state, i int) {
-	a := &s.acts[i]
-	if !a.carries {
+	if !s.acts[i].carries {
 		s.reach(next)
 		return
 	}
-	for {
-		s.carried(next, i)
-		if s.hides(&next) {
-			s.carried(next.shrunk(), i)
+	s.carried(next, i)
+	if s.hides(&next) {
+		s.carried(next.shrunk(), i)
+	}
+	for _, side := range [...]Side{Long, Short} {
+		from := next
+		if s.rests && !from.facing(side) || !s.rests && side != next.pos.side { // with what it may have added
+			continue
 		}
-		var ok bool
-		if next, ok = s.trigger(next); !ok {
-			return
+		if then, ok := s.trigger(from); ok {
+			s.answered(then, i)
+		}
+		if then := from; s.fills(&then) {
+			s.answered(then, i)
 		}
 	}
 }
@@ -212,21 +214,29 @@ func (s *replaying) byItself(from state) {
 			s.reach(halted)
 		}
 	}
-	if left := next.left(-from.pos.side); *left > 0 && from.pos.side != NoSide {
-		lo, hi := size, unbounded
-		if s.fullFlip {
-			hi = size
-		} else if size > *left {
-			return
-		}
-		spent := less(*left, size)
-		if next.take(lo, hi, size) {
-			if !s.fullFlip {
-				*next.left(-from.pos.side) = spent
-			}
-			s.reach(next)
-		}
+	if next = from; s.fills(&next) {
+		s.reach(next)
 	}
+}
+
+// fills lets the next row be that of what rests, which closes a position or a part of it.
+func (s *replaying) fills(from *state) bool {
+	side := from.pos.side
+	next, size, ok := s.row(*from, side)
+	left := next.left(-side)
+	if !ok || side == NoSide || *left == 0 || !s.fullFlip && size > *left {
+		return false
+	}
+	hi, spent := unbounded, less(*left, size)
+	if s.fullFlip {
+		hi, spent = size, *left
+	}
+	if !next.take(size, hi, size) {
+		return false
+	}
+	*next.left(-side) = spent
+	*from = next
+	return true
 }
 
 // left is what resting orders may yet trade in a direction.

@@ -41,11 +41,10 @@ func TestEdge15_AProOrderInALongList(t *testing.T) {
 		{"oldest first, and it came", reversed, append(slices.Clone(reversed), "new"), ListIncomplete},
 		{"as many as are kept", older[:maxNewest], append([]string{"new"}, older[:maxNewest]...), OneNewID},
 	} {
-		base := &Base{Status: "ACTIVE", Finished: newest(row.before).Head(64)}
 		v := Judge(Facts{
 			Asked: Act{Kind: Pro, Side: Long, Size: num("1"), Sent: 1}, Symbol: "X", From: served(fromTime),
-			Held: true, Exclusive: true, Base: base,
-			Look: Look{State: State{Finished: newest(row.now), Status: "ACTIVE"}, At: at(lookTime), Equal: 2},
+			Held: true, Exclusive: true, IDs: &IDs{Finished: newest(row.before).Head(64)},
+			Look: Look{State: State{Finished: newest(row.now), Status: "ACTIVE"}, Equal: 2},
 		})
 		assert.Equal(t, row.want, v.Reason, row.name)
 	}

@@ -57,10 +57,10 @@ type Waiting struct {
 // Replay is what is known of a symbol since its baseline, from which every order of
 // events is tried.
 type Replay struct {
-	// From is the position at the baseline. Unknown: it may be any other. Shrunk: something may have
+	// From is the position at the baseline. Shrunk: something may have
 	// closed a part of it, in a row that is older.
-	From            decimal.Decimal
-	Unknown, Shrunk bool
+	From   decimal.Decimal
+	Shrunk bool
 	// Rows are the symbol's closed trades since, oldest first.
 	Rows []Row
 	// Near: the position and the list were read one after the other, once. The first rows
@@ -80,6 +80,23 @@ type Replay struct {
 	Halted bool
 	// To is the position that equal looks show; not valid without them.
 	To decimal.NullDecimal
+}
+
+// Stranger has somebody else trade too, as an order that never ends. What he closes he closes as where
+// flips net.
+func (r *Replay) Stranger() { r.Waiting = append(r.Waiting, Waiting{}) }
+
+// Rests adds a limit, which may fill at any time since it was sent, and returns its place among the acts. The
+// position in an answer of since then may be of after that.
+func (r *Replay) Rests(limit Act) int {
+	limit.Ended = 0
+	for i := range r.Acts {
+		if a := &r.Acts[i]; !a.endedBefore(&limit) {
+			a.After = decimal.NullDecimal{}
+		}
+	}
+	r.Acts = append(r.Acts, limit)
+	return len(r.Acts) - 1
 }
 
 // Finding is what the orders of events that fit have in common.
@@ -163,8 +180,7 @@ type replaying struct {
 	either       int // so many of the first rows may be in the position
 	near, cut    bool
 	halts, rests bool
-	unknown      bool // where it begins
-	shrunk       bool // or something has closed a part of that
+	shrunk       bool // something has closed a part of what it begins at
 	to           int64
 	ends         bool   // at to
 	must         uint64 // the acts that ran, and whose rows show
@@ -224,13 +240,6 @@ func (s *replaying) begin() {
 		s.start(first)
 		if s.shrunk {
 			s.start(first.shrunk())
-		}
-		for _, side := range [...]Side{Long, Short} {
-			if s.unknown {
-				anywhere := first
-				anywhere.pos = span{side: side, hi: unbounded, slack: unbounded}
-				s.start(anywhere)
-			}
 		}
 		if !s.halts {
 			continue

@@ -6,12 +6,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// listCut is the shortest list that the service may have cut.
-const listCut = 20
-
-// minOverlap is how many of the baseline's rows a list that may be cut still has to
-// show if rows show no time: single rows can be equal by chance.
-const minOverlap = 3
+// ListCut is the shortest list that the service may have cut.
+const ListCut = 20
 
 var (
 	takerFee = decimal.New(45, -5) // of each leg of a round trip
@@ -27,46 +23,11 @@ type entry struct {
 // market reports whether an order or a close may have left the row.
 func (e *entry) market() bool { return e.Cause != StopLoss && e.Cause != TakeProfit }
 
-// newRows returns the rows that came after the baseline's; false if the list may
-// lack some. A list is newest first: the new rows, then the baseline's.
-func (j *judge) newRows() ([]Row, bool) {
-	before, now := j.Base.Rows, j.Look.Rows
-	if j.unknown {
-		return j.since()
-	}
-	found := -1
-	for k := max(0, len(now)-len(before)); k <= len(now); k++ {
-		overlap := len(now) - k
-		if !j.reaches(overlap) || !slices.EqualFunc(now[k:], before[:overlap], sameRow) {
-			continue
-		}
-		if found < 0 {
-			found = k
-		} else {
-			return nil, false
-		}
-	}
-	return now[:max(0, found)], found >= 0
-}
-
-// reaches reports whether a list that shows so many of the baseline's rows lacks
-// none that is newer.
-func (j *judge) reaches(overlap int) bool {
-	before := j.Base.Rows
-	switch {
-	case len(j.Look.Rows) < listCut:
-		return overlap == len(before)
-	case overlap == 0:
-		return false
-	}
-	return overlap >= minOverlap || !before[0].ClosedAt.IsZero()
-}
-
 // since returns the rows since the first use of the write's key; false if the list may lack some.
 func (j *judge) since() ([]Row, bool) {
 	old := func(r Row) bool { return r.ClosedAt.Before(j.From) }
 	now := j.Look.Rows
-	if n := len(now); n >= listCut && !old(now[n-1]) {
+	if n := len(now); n >= ListCut && !old(now[n-1]) {
 		return nil, false
 	}
 	return slices.DeleteFunc(slices.Clone(now), old), true

@@ -142,7 +142,7 @@ type seenPair struct {
 // schedule is one pair of a truth and what is seen of it.
 type schedule struct {
 	s                             *search
-	facts                         Facts
+	facts                         seen
 	falseNot, falseApplied        bool
 	exclusive, held, gone, noBase bool
 }
@@ -368,7 +368,7 @@ func (s *search) lastSlot() int {
 }
 
 // baselines returns the ways in which the baseline can have been read: its rows
-// before its position, or after it where a rule of the baseline allows that.
+// before its position, or after it.
 func (s *search) baselines() []*view {
 	a, b := &s.states[0], &s.states[s.slotEnd[0]]
 	older := view{0, b, a, a, a, a}
@@ -378,23 +378,12 @@ func (s *search) baselines() []*view {
 		young = view{0, after, after, after, after, after}
 		return []*view{&older, nil, &young}
 	}
-	var bases []*view
-	own, lastOrder := false, false
 	for _, st := range s.steps {
-		if st.slot == 0 {
-			own = own || events[st.event].own
-			lastOrder = events[st.event].order
+		if st.slot == 0 && events[st.event].own { // then it is none
+			return nil
 		}
 	}
-	same := a.pos == b.pos && a.entry == b.entry && a.opened == b.opened
-	if lastOrder || !own && same {
-		bases = append(bases, &older)
-	}
-	noRest := a.orders.n == 0 && a.runs.n == 0 && b.orders.n == 0 && b.runs.n == 0
-	if !own && (a.nRows == b.nRows || s.ask.kind == Entry && a.pos <= 0 && noRest) {
-		bases = append(bases, &view{0, a, b, b, b, b})
-	}
-	return bases
+	return []*view{&older, {0, a, b, b, b, b}}
 }
 
 // The modes in which a pair is judged.
@@ -415,7 +404,7 @@ func (s *search) judge(base, look *view, end *world) {
 	}
 	young := base != nil && base.pos != &s.states[s.slotEnd[0]] && base.pos != &s.states[0]
 	key := s.key(base, look, end)
-	var f Facts
+	var f seen
 	built := false
 	for i, m := range modes {
 		if m.exclusive && others {
@@ -496,7 +485,7 @@ func (s *search) key(base, look *view, end *world) uint64 {
 		h.bool(o.inPosition)
 	}
 	if base != nil {
-		h.bool(s.rowsNewer(base))
+		h.bool(apart(base))
 	}
 	h.add(int64(end.known))
 	h.bool(end.beside)
@@ -558,25 +547,24 @@ func shown(d decimal.Decimal, is bool) decimal.NullDecimal {
 	return decimal.NullDecimal{Decimal: d, Valid: is}
 }
 
-func (s *search) facts(base, look *view, end *world) Facts {
-	f := Facts{
+func (s *search) facts(base, look *view, end *world) seen {
+	f := seen{At: at(lookTime), Facts: Facts{
 		Asked: Act{
 			Kind: s.ask.kind, Side: Long, Size: decimal.NewFromInt(unit),
 			Percent: decimal.NewFromInt(int64(s.ask.pct)), Sent: sentPlace,
 		},
 		Symbol: "X", From: served(fromTime),
-		Look:          Look{State: s.state(look), At: at(lookTime), Equal: look.n},
+		Look:          Look{State: s.state(look), Equal: look.n},
 		PendingBeside: end.beside, PendingID: end.pendingID, Ended: end.ended,
-		Known: s.knownIDs(end.known),
-	}
+	}, Known: s.knownIDs(end.known)}
 	if s.ask.kind == Close {
 		f.Asked.Side = NoSide
 	}
 	if base != nil {
 		was := s.state(base)
-		f.Base = &Base{
-			Position: was.Position.Size, Rows: was.Rows, Orders: was.Orders, Runs: was.Runs, Finished: was.Finished, Status: was.Status,
-			RowsNewer: s.rowsNewer(base),
+		f.Base = &seenBase{
+			Base: Base{Position: was.Position.Size, Status: was.Status},
+			Rows: was.Rows, IDs: IDs{Orders: was.Orders, Runs: was.Runs, Finished: was.Finished}, Apart: apart(base),
 		}
 	}
 	for i := range end.own[:end.nOwn] {
@@ -600,7 +588,7 @@ func (o *ownWrite) record(i int) Own {
 			Kind: o.kind, Side: Side(o.side), Size: decimal.NewFromInt(int64(o.size)), Percent: decimal.NewFromInt(int64(o.percent)), Ran: true,
 			After: shown(decimal.NewFromInt(int64(o.after)), o.kind == Entry || o.kind == ReduceOnly),
 		},
-		Heard: at(o.t), InPosition: o.inPosition,
+		Heard: at(o.t),
 	}
 	switch own.Sent = 10*i + 1; {
 	case o.slot > 3:
@@ -612,9 +600,11 @@ func (o *ownWrite) record(i int) Own {
 	return own
 }
 
-// rowsNewer reports whether a baseline's position is of before its rows.
-func (s *search) rowsNewer(base *view) bool {
-	return s.slotEnd[0] > 0 && base.pos == &s.states[0] && base.pos.nRows != base.rows.nRows
+// apart reports whether a baseline's position is of another moment than its rows, and something has traded
+// between the two.
+func apart(base *view) bool {
+	p, r := base.pos, base.rows
+	return p.pos != r.pos || p.entry != r.entry || p.opened != r.opened || p.nRows != r.nRows
 }
 
 func (s *search) knownIDs(mask uint32) map[string]bool {
@@ -656,7 +646,7 @@ func (s *search) state(v *view) State {
 	for i := int(v.rows.nRows) - 1; i >= 0; i-- {
 		st.Rows = append(st.Rows, s.shownRows(v.rows.rows[i])...)
 	}
-	st.Rows = st.Rows[:min(len(st.Rows), listCut)]
+	st.Rows = st.Rows[:min(len(st.Rows), ListCut)]
 	done := &v.finished.finished
 	for i := done.n - 1; i >= 0; i-- {
 		if done.at[i] != idBurst {
@@ -667,7 +657,7 @@ func (s *search) state(v *view) State {
 			st.Finished.IDs = append(st.Finished.IDs, fmt.Sprintf("b%d", int(i+1)*idsBurst-n))
 		}
 	}
-	st.Finished.IDs = st.Finished.IDs[:min(len(st.Finished.IDs), listCut)]
+	st.Finished.IDs = st.Finished.IDs[:min(len(st.Finished.IDs), ListCut)]
 	return st
 }
 

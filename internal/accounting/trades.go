@@ -27,6 +27,10 @@ type Trades struct {
 // shown is the moment before which all that happened shows in the newest list.
 func (t *Trades) shown() time.Time { return t.Begun.Add(-max(ledger.Lag, t.Lag)) }
 
+// minOverlap is how many of the known rows a list that may be cut still has to
+// show if rows show no time: single rows can be equal by chance.
+const minOverlap = 3
+
 // keptTrades is how many rows before those that anybody needs are kept: enough to find
 // where a list goes on.
 const keptTrades = 20

@@ -17,9 +17,9 @@ const (
 const finest = -8
 
 // Open reports whether an account of a status accepts everything. It has never had
-// another: the contract shows no way back to one of these.
+// another: the contract shows no way back to one of these. The last is the paper account's.
 func Open(status string) bool {
-	return status == "ACTIVE" || status == "PURCHASED" || status == "FUNDED"
+	return status == "ACTIVE" || status == "PURCHASED" || status == "FUNDED" || status == "active"
 }
 
 // Trail is what is known of a symbol since a baseline.
@@ -159,6 +159,9 @@ func (t *Trail) Replay(symbol string, trades *Trades, waiting []Waiting, status,
 	r.Rows = trades.Since(t.Base.Place, symbol)
 	r.Cut = trades.Open > 0 && t.Base.Place == 0
 	r.Halted = status != t.Base.Status && (t.Base.Status != "" || !Open(status))
+	if r.Shrunk = t.Base.Newer; t.Base.Others {
+		r.Stranger()
+	}
 	return r, asked, true
 }
 

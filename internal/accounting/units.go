@@ -48,7 +48,7 @@ func (s *replaying) take(r *Replay) Reason {
 		s.acts[s.asked].part = s.acts[s.asked].size / 10
 	}
 	s.takeWaiting(r.Waiting, u)
-	s.unknown, s.shrunk = r.Unknown, r.Shrunk
+	s.shrunk = r.Shrunk
 	from := u.of(r.From.Abs())
 	s.first.pos = span{side: Side(r.From.Sign()), lo: from, hi: from}
 	s.first.place = -1
@@ -80,7 +80,7 @@ func (s *replaying) takeActs(acts []Act, u *units) {
 	for i := range acts {
 		a := &acts[i]
 		s.acts[i] = act{kind: a.Kind, side: a.Side, size: u.of(a.Size), percent: percentOf(a), carries: a.After.Valid && a.Ran && !a.Late, after: u.of(a.After.Decimal)}
-		u.ok = u.ok && (a.Kind == Shown || a.Kind == Close && (s.acts[i].percent > 0 || a.Percent.IsZero()) || (a.Kind == Entry || a.Kind == ReduceOnly || a.Kind == Limit) && a.Side != NoSide && a.Size.IsPositive())
+		u.ok = u.ok && (a.Kind == Close && (s.acts[i].percent > 0 || a.Percent.IsZero()) || (a.Kind == Entry || a.Kind == ReduceOnly || a.Kind == Limit) && a.Side != NoSide && a.Size.IsPositive())
 		s.rests = s.rests || a.Kind == Limit
 		if a.Ran && !a.Late {
 			s.must |= 1 << i

@@ -7,45 +7,34 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 )
 
-// baseline returns what is known of a symbol before a write; nil unless positions,
-// trades and what waits are all known. Half of it could call an order absent that has
-// run and been closed again. It has only what the write needs.
-func (a *account) baseline(w *Booked) *accounting.Base {
-	if !a.serves(w) {
-		return nil
-	}
-	held := a.held(w.Places[0].Symbol)
-	base := &accounting.Base{
-		Position: held.Size, Rows: a.rows, Status: a.status, At: a.trails.clock,
-		RowsNewer: !a.together(w.Places[0].Symbol, held),
-	}
+// ids are those that are known before a write that leaves one; nil where they are not.
+func (a *account) ids(w *Booked) *accounting.IDs {
 	switch {
+	case !w.waits(), a.ordersAt.IsZero(), w.Run && a.finAt.IsZero():
+		return nil
 	case w.Run:
-		base.Runs = a.runs
-		base.Finished = accounting.Newest{IDs: slices.Concat(a.finished.IDs, a.ended), More: a.finished.More}
-		base.FinishedLags = a.finAt.Sub(a.runsFrom) < a.lag
-	case w.waits():
-		base.Orders = a.orders
+		return &accounting.IDs{
+			Runs:         a.runs,
+			Finished:     accounting.Newest{IDs: slices.Concat(a.finished.IDs, a.ended), More: a.finished.More},
+			FinishedLags: a.finAt.Sub(a.runsFrom) < a.lag,
+		}
+	default:
+		return &accounting.IDs{Orders: slices.Concat(a.orders, withoutIDs(IDsOf(a.trails.waited), a.orders))}
 	}
-	return base
 }
 
-// serves reports whether what is known is a baseline for a write.
-func (a *account) serves(w *Booked) bool {
-	if a.posAt.IsZero() || a.rowsAt.IsZero() || w.Lists && a.ordersAt.IsZero() || w.Run && a.finAt.IsZero() {
-		return false
+// left adds the id of what another write has left to those that an open one knows; without it nothing is
+// known of them any more.
+func (w *Booked) left(own *accounting.Own) {
+	switch {
+	case w.ids == nil:
+	case own.WaitID == "":
+		w.ids = nil
+	default:
+		ids := *w.ids
+		ids.Orders, ids.Runs = append(slices.Clip(ids.Orders), own.WaitID), append(slices.Clip(ids.Runs), own.WaitID)
+		w.ids = &ids
 	}
-	symbol := w.Places[0].Symbol
-	held := a.held(symbol)
-	// Reads at once are enough for an entry where nothing is held on its side and
-	// nothing waits: then no trade between them is missing on that side.
-	return a.together(symbol, held) ||
-		w.Entry && held.Size.Sign() != int(w.Asked.Side) && len(a.orders)+len(a.runs) == 0
-}
-
-// together reports whether a position and the closed trades are of one moment.
-func (a *account) together(symbol string, held position) bool {
-	return held.exact && a.agree(symbol, held) || a.stood(symbol, held)
 }
 
 // shown is the moment before which all that happened shows in the position and in the closed trades.
@@ -54,20 +43,11 @@ func (a *account) shown() time.Time { return earlier(a.posAt, a.rowsAt).Add(-a.l
 // stood reports whether a position and the closed trades were as they were read at one moment:
 // neither changed for so long that both reads show it.
 func (a *account) stood(symbol string, held position) bool {
-	return a.posAt.Sub(held.since) >= a.lag && a.rowsAt.Sub(held.since) >= a.lag && a.agree(symbol, held)
-}
-
-// agree reports whether the position shows every closed trade that the rows show. One
-// that an order of before left between the two reads would be missing in both.
-func (a *account) agree(symbol string, held position) bool {
 	since, fresh := a.rowsSince[symbol]
 	if !fresh {
 		since = a.rowsFrom
 	}
-	if held.exact && !held.at.Before(since) {
-		return true // an answer does not lag
-	}
-	return held.at.Sub(since) >= a.lag
+	return a.posAt.Sub(held.since) >= a.lag && a.rowsAt.Sub(held.since) >= a.lag && held.at.Sub(since) >= a.lag
 }
 
 // baselineAge is how old a baseline may be before an entry reads another.
@@ -87,6 +67,20 @@ func (b *Books) WantsRead(w *Booked, now time.Time) bool {
 	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.statusAt}, tooOld) || w.Run && tooOld(a.finAt) {
 		return true
 	}
-	return now.Sub(a.posEnded) >= a.lag && (!a.serves(w) || a.trailed &&
-		(w.Asked.Kind.Acts() && a.lacksBase(w.Places[0].Symbol) || a.trails.unseen(w.Places[0].Symbol, a.shown())))
+	return now.Sub(a.posEnded) >= a.lag && a.lacks(w)
+}
+
+// lacks reports whether what is known is no baseline for a write that counts for certain, and another look
+// would be one.
+func (a *account) lacks(w *Booked) bool {
+	symbol := w.Places[0].Symbol
+	of := a.trails.trail(symbol)
+	switch {
+	case w.Run: // ids are all that it needs
+		return false
+	case a.declared:
+		return a.lacksBase(symbol) || a.trails.unseen(symbol, a.shown())
+	}
+	a.rebase(symbol, of)
+	return of.Base == nil || of.Base.Newer && of.Base.Position.Sign() == int(w.Asked.Side) || len(of.Acts) >= accounting.MostSince/2
 }

@@ -21,7 +21,7 @@ func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
 		"nothing read":              {func(*book) {}, false},
 		"everything read twice":     {func(b *book) { b.read(held) }, true},
 		"the positions alone":       {func(b *book) { b.SawPositions(mine, atOnce(b.now), held) }, false},
-		"read once, beside holding": {func(b *book) { b.pass(ledger.Lag); b.atOnce(held) }, false},
+		"read once, beside holding": {func(b *book) { b.pass(ledger.Lag); b.atOnce(held) }, true},
 		"read once, nothing held": {func(b *book) {
 			b.atOnce(nil)
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
@@ -37,8 +37,7 @@ func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBook(t)
 			row.prepare(b)
-			base, _ := b.Enter(b.order("BTC"))
-			assert.Equal(t, row.want, base != nil)
+			assert.Equal(t, row.want, b.based(b.order("BTC")))
 		})
 	}
 }
@@ -70,9 +69,8 @@ func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
 		b.SawTrades(row.account, atOnce(b.now), func(int) []accounting.Row { return nil })
 		b.SawOrders(row.account, atOnce(b.now), nil, nil)
 		w := b.order("BTC")
-		w.Places[0], w.Lists = marketOf(row.account, "BTC"), row.account.live()
-		base, _ := b.Enter(w)
-		assert.Equal(t, row.want, base != nil, "%v after %s", row.account, row.after)
+		w.Places[0] = marketOf(row.account, "BTC")
+		assert.Equal(t, row.want, b.based(w), "%v after %s", row.account, row.after)
 	}
 }
 
@@ -91,41 +89,10 @@ func TestAnOrderThatRestsBetweenTwoReadsIsKnown(t *testing.T) {
 		b.SawPositions(mine, atOnce(b.now), nil)
 		b.pass(ledger.Lag)
 	}
-	base, _ := b.Enter(b.limit("BTC"))
-	require.NotNil(t, base)
-	assert.Equal(t, []string{"ord_1"}, base.Orders)
-}
-
-// What rests or runs since before the program, or has gone since the positions were
-// read, may be what bought.
-func TestWhatWaitedAtTheBaselineIsKnown(t *testing.T) {
-	size := decimal.NewNullDecimal(decimal.NewFromInt(3))
-	b := newBook(t)
-	b.read(nil)
-	orders := func(resting ...accounting.Waiting) {
-		b.SawOrders(mine, atOnce(b.now), resting, []accounting.Waiting{{ID: "run_1", Run: true}})
-	}
-	orders(accounting.Waiting{ID: "ord_1", Symbol: "BTC", Side: accounting.Long, Size: size}, accounting.Waiting{ID: "ord_2", Symbol: "ETH"})
-	w := b.order("BTC")
-	b.enter(w)
-	want := []string{"ord_1", "run_1"}
-	assert.Equal(t, want, IDsOf(b.Known(w, false).Waiting))
-	b.leave(w, nil)
-
-	b.pass(ledger.Lag)
-	orders() // it filled, or was cancelled
-	b.pass(time.Minute)
-	assert.Equal(t, want, b.waitedFor("BTC"), "the positions were read before")
-	b.SawPositions(mine, atOnce(b.now), nil)
-	assert.Equal(t, want[1:], b.waitedFor("BTC"), "the positions show what it did")
-}
-
-// waitedFor is what waits beside a write of a moment.
-func (b *book) waitedFor(symbol string) []string {
-	w := b.order(symbol)
-	b.Enter(w)
-	defer b.Leave(w, nil)
-	return IDsOf(b.Known(w, false).Waiting)
+	limit := b.limit("BTC")
+	b.Enter(limit)
+	require.NotNil(t, limit.ids)
+	assert.Equal(t, []string{"ord_1"}, limit.ids.Orders)
 }
 
 // A closed trade that the rows show and the position may not yet is missing in both.
@@ -152,11 +119,12 @@ func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
 	}
 }
 
+// serves reports whether what was read is a baseline of one moment for an order.
 func (b *book) serves(symbol string) bool {
-	w := b.order(symbol)
-	base, _ := b.Enter(w)
-	b.Leave(w, nil)
-	return base != nil
+	a := b.of[mine]
+	of := a.trails.trail(symbol)
+	a.rebase(symbol, of)
+	return of.Base != nil && !of.Base.Newer
 }
 
 // A run that has ended between the reads of two lists is in neither, and is no new one.
@@ -173,15 +141,18 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	b.SawOrders(mine, atOnce(b.now), nil, []accounting.Waiting{{ID: "run_7"}})
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	for range 2 {
-		base, _ := b.Enter(b.pro("BTC"))
+		run := b.pro("BTC")
+		b.Enter(run)
+		base := run.ids
 		require.NotNil(t, base)
 		assert.Equal(t, []string{"run_2", "run_7"}, base.Finished.IDs, "newest first as read, then what was known before")
 		assert.Empty(t, base.Runs)
 		b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_2"}}) // which lags
 	}
 	b.SawFinished(mine, atOnce(b.now), accounting.Newest{IDs: []string{"run_7", "run_2"}})
-	base, _ := b.Enter(b.pro("BTC"))
-	assert.Equal(t, []string{"run_7", "run_2"}, base.Finished.IDs)
+	run = b.pro("BTC")
+	b.Enter(run)
+	assert.Equal(t, []string{"run_7", "run_2"}, run.ids.Finished.IDs)
 }
 
 // A run that nobody knows, such as an earlier process's, may end before the first read of
@@ -191,10 +162,9 @@ func TestAListOfFinishedRunsMayLag(t *testing.T) {
 	b.SawPositions(mine, atOnce(b.now), nil)
 	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
 	lags := func(w *Booked) bool {
-		base, _ := b.Enter(w)
+		b.Enter(w)
 		defer b.Leave(w, nil)
-		require.NotNil(t, base)
-		return base.FinishedLags
+		return w.ids != nil && w.ids.FinishedLags
 	}
 	b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
 	b.pass(time.Hour)

@@ -96,8 +96,8 @@ type Account struct {
 
 func (a Account) live() bool { return a.ID != "" }
 
-// account is one account: the last read of each kind that no own write came close to,
-// and what own writes have done since.
+// account is one account: the last read of each kind that no own write came close to, and the trails of its
+// symbols.
 type account struct {
 	lag         time.Duration       // of the books
 	began       time.Time           // likewise
@@ -120,10 +120,8 @@ type account struct {
 	posAt     time.Time           // when the last read of them began; zero if they are not known
 	posEnded  time.Time           // when it ended
 	posFrom   time.Time           // when the first of those reads ended
-	posShows  int                 // what had ended by this place shows in them
 	rows      []accounting.Row
 	rowsAt    time.Time
-	rowsShow  int
 	rowsSince map[string]time.Time // by symbol: the end of the read that first showed its newest row
 	rowsFrom  time.Time            // the same of symbols that are not there
 	orders    []string
@@ -134,31 +132,26 @@ type account struct {
 	ended     []string          // others that are known to have ended, the newest first
 	finAt     time.Time
 
-	done   []Did // what own writes did, in the order in which they ended
-	trimAt int   // how many of them are looked through for those that nobody needs
+	unnamed bool // a write may have left something since what waits was read, of which no id is known
+
 	open   map[*Booked]struct{}
 	places map[pending.Place]*openIn
 
-	trailed bool // somebody declares it, or did
-	entered bool // an entry went out
-	trails  trails
+	declared bool // by somebody, or it was
+	entered  bool // an entry went out
+	trails   trails
 }
 
-// position is one as reads or answers showed it.
+// position is one as reads showed it.
 type position struct {
 	accounting.Position
-	at    time.Time // when its read began, or it was answered
+	at    time.Time // when its read began
 	since time.Time // reads have shown it unchanged since the end of this one
-	exact bool      // an answer said it
-	shows int       // what had ended by this place is in it
 }
 
 func (p position) equal(o accounting.Position) bool {
 	return p.Size.Equal(o.Size) && p.EntryPrice.Equal(o.EntryPrice)
 }
-
-// maxDone bounds how many writes that have ended are kept of one account between two reads.
-const maxDone = 128
 
 // ever is before all that a program has seen.
 var ever = time.Unix(0, 0)
@@ -167,11 +160,14 @@ var ever = time.Unix(0, 0)
 func (b *Books) account(id Account) *account {
 	a := b.of[id]
 	if a == nil {
-		a = &account{began: b.began, open: make(map[*Booked]struct{}), places: make(map[pending.Place]*openIn), trimAt: minTrim}
-		if a.trailed = b.isDeclared(id); a.trailed && (b.earlier.None || slices.Contains(b.earlier.Still, id.ID)) {
+		a = &account{began: b.began, open: make(map[*Booked]struct{}), places: make(map[pending.Place]*openIn)}
+		if a.declared = b.isDeclared(id); a.declared && (b.earlier.None || slices.Contains(b.earlier.Still, id.ID)) {
 			a.trails.lists = ever
 		}
-		if h := b.earlier.Handed[id.ID]; h != nil && a.trailed {
+		if !id.live() { // where nothing waits, and no entry waits for a look
+			a.trails.lists, a.entered = ever, true
+		}
+		if h := b.earlier.Handed[id.ID]; h != nil && a.declared {
 			a.takeOver(h, b.began)
 		}
 		b.of[id] = a
@@ -199,48 +195,5 @@ func (a *account) held(symbol string) position {
 	if p, seen := a.positions[symbol]; seen {
 		return p
 	}
-	return position{at: a.posAt, since: a.posFrom, shows: a.posShows}
-}
-
-// add notes what a write did.
-func (a *account) add(w *Booked, did *Did) {
-	d := *did
-	d.place, d.waits = w.Places[0], w.waits()
-	a.done = append(a.done, d)
-	if len(a.done) >= a.trimAt {
-		a.trim()
-	}
-}
-
-// minTrim is the fewest of them that are looked through.
-const minTrim = 32
-
-// trim drops those that no open write and no later one needs. Where there are too
-// many, the reads are of no use any more, nor the baselines of the writes that are open.
-func (a *account) trim() {
-	oldest, baselines := a.trails.clock, false
-	for w := range a.open {
-		oldest, baselines = min(oldest, w.from()), baselines || w.base != nil
-	}
-	a.done = slices.DeleteFunc(a.done, func(d Did) bool {
-		switch {
-		case d.Own.Ended > oldest:
-			return false
-		case d.unclear():
-			return true
-		case d.Own.Waits() && (baselines || a.known()):
-			return false // it may trade at any time
-		default:
-			return !a.known() || d.Own.Ended <= a.rowsShow && d.Own.Ended <= a.held(d.place.Symbol).shows
-		}
-	})
-	if n := len(a.done); n > maxDone {
-		a.done[n-1].ShownFrom = ever
-		a.forget()
-		a.done = append(a.done[:0], a.done[n-1])
-		for w := range a.open {
-			w.base = nil
-		}
-	}
-	a.trimAt = max(minTrim, 2*len(a.done))
+	return position{at: a.posAt, since: a.posFrom}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
@@ -36,11 +35,11 @@ type book struct {
 	t     *testing.T
 	now   time.Time
 	notes map[*Booked][]Note
-	begun map[*Booked]*accounting.Base // as journals have them
+	next  int
 }
 
 func newBook(t *testing.T) *book {
-	return &book{Books: New(origin, Earlier{None: true}, nil), t: t, now: origin, notes: map[*Booked][]Note{}, begun: map[*Booked]*accounting.Base{}}
+	return &book{Books: New(origin, Earlier{None: true}, nil), t: t, now: origin, notes: map[*Booked][]Note{}}
 }
 
 func (b *book) pass(d time.Duration) { b.now = b.now.Add(d) }
@@ -59,19 +58,20 @@ func (b *book) read(held []Held) {
 
 // order returns an order that is not entered yet.
 func (b *book) order(symbol string) *Booked {
-	w := &Booked{Asked: &accounting.Act{Side: accounting.Long}, Places: &[2]pending.Place{market(symbol)}, Entry: true, Lists: true}
-	return w
+	b.next++
+	return &Booked{ID: "w" + strconv.Itoa(b.next), Asked: asked, Places: &[2]pending.Place{market(symbol)}, Entry: true}
 }
 
 func (b *book) limit(symbol string) *Booked {
 	w := b.order(symbol)
+	w.Asked = &accounting.Act{Kind: accounting.Limit, Side: accounting.Long, Size: asked.Size}
 	w.Places[1] = market("")
 	return w
 }
 
 func (b *book) pro(symbol string) *Booked {
 	w := b.limit(symbol)
-	w.Run = true
+	w.Asked, w.Run = &accounting.Act{Kind: accounting.Pro, Side: accounting.Long}, true
 	return w
 }
 
@@ -81,23 +81,26 @@ func (b *book) journaled(w *Booked) *Booked {
 	return w
 }
 
-// Enter returns the baseline as well, whether or not a journal takes it.
-func (b *book) Enter(w *Booked) (*accounting.Base, Note) {
-	n := b.Books.Enter(w)
-	if w.Note == nil {
-		return w.base, n
-	}
-	return n.Base, n
-}
-
 // enter sends a write, and returns what its journal has of it at first.
-func (b *book) enter(w *Booked) (*accounting.Base, Note) {
-	base, n := b.Enter(w)
+func (b *book) enter(w *Booked) Note {
+	n := b.Enter(w)
 	if w.Note != nil {
-		_, _ = b.Journaled(context.Background(), w, n.NoBaseline)
+		_, _ = b.Journaled(context.Background(), w, n.NoTrail)
 	}
 	b.SendBegan(mine)
-	return base, n
+	return n
+}
+
+// based enters a write, and reports whether it has a baseline.
+func (b *book) based(w *Booked) bool {
+	b.Enter(w)
+	_, ok := b.Course(w, false, false, "ACTIVE")
+	return ok
+}
+
+// ended reports whether nothing can be said of a write, since its account began anew.
+func (b *book) ended(w *Booked) bool {
+	return b.Known(w, false, false, accounting.Look{}, time.Time{}).Ended
 }
 
 func (b *book) leave(w *Booked, did *Did) {
@@ -120,8 +123,7 @@ func opened(n int64) *Did {
 
 func after(n, size int64) *Did {
 	d := opened(n)
-	d.After = &accounting.Position{Size: decimal.NewFromInt(size)}
-	d.Own.After = decimal.NewNullDecimal(d.After.Size)
+	d.Own.After = decimal.NewNullDecimal(decimal.NewFromInt(size))
 	return d
 }
 
@@ -131,139 +133,22 @@ func resting(id string) *Did {
 
 func unclear(from time.Time) *Did { return &Did{ShownFrom: from, Own: accounting.Own{Unsure: true}} }
 
-// sizes are what others opened, by what a write has to know.
-func sizes(own []accounting.Own) (n []int64) {
-	for i := range own {
-		n = append(n, own[i].Size.IntPart())
-	}
-	return n
-}
-
-func TestWhatAWriteHasToKnowOfOthers(t *testing.T) {
-	for name, row := range map[string]struct {
-		do       func(b *book, w *Booked)
-		base     bool
-		own      []int64
-		inRows   bool
-		inStated bool
-	}{
-		"nothing":                               {do: func(b *book, w *Booked) { b.enter(w) }, base: true},
-		"one that ended before":                 {do: func(b *book, w *Booked) { b.run(opened(1)); b.enter(w) }, base: true, own: []int64{1}},
-		"one whose answer says all":             {do: func(b *book, w *Booked) { b.run(after(1, 1)); b.enter(w) }, base: true, own: []int64{1}, inStated: true},
-		"one beside it":                         {do: func(b *book, w *Booked) { b.enterBeside(w, "BTC", after(2, 2)) }, base: true, own: []int64{2}},
-		"one in another market":                 {do: func(b *book, w *Booked) { b.enterBeside(w, "ETH", opened(2)) }, base: true},
-		"one that was refused":                  {do: func(b *book, w *Booked) { b.enterBeside(w, "BTC", nil) }, base: true},
-		"one of which nobody knows what it did": {do: func(b *book, w *Booked) { b.enterBeside(w, "BTC", unclear(b.now)) }, own: []int64{0}},
-		"the same before it":                    {do: func(b *book, w *Booked) { b.run(unclear(b.now.Add(time.Second))); b.enter(w) }},
-		"the same, and reads since show it":     {do: func(b *book, w *Booked) { b.run(unclear(b.now.Add(-time.Hour))); b.enter(w) }, base: true},
-		"one that reads show since": {do: func(b *book, w *Booked) {
-			b.run(opened(1))
-			b.read(nil)
-			b.enter(w)
-		}, base: true},
-		"an order that rests, whatever reads show": {do: func(b *book, w *Booked) {
-			b.run(resting("ord_1"))
-			b.read(nil)
-			b.enter(w)
-		}, base: true, own: []int64{1}, inRows: true, inStated: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBook(t)
-			b.read(nil)
-			w := b.order("BTC")
-			row.do(b, w)
-			got := b.Known(w, false)
-			assert.Equal(t, row.base, got.Base != nil)
-			assert.Equal(t, row.own, sizes(got.Own))
-			for _, own := range got.Own {
-				assert.Equal(t, row.inRows, own.InRows, "in the rows")
-				assert.Equal(t, row.inStated, own.InPosition, "in the position")
-			}
-		})
-	}
-}
-
-// enterBeside enters a write while an order in a market is under way, which ends then.
-func (b *book) enterBeside(w *Booked, symbol string, did *Did) {
-	other := b.order(symbol)
-	b.enter(other)
-	b.enter(w)
-	b.leave(other, did)
-}
-
 // run is an order that has ended, and a lag after it.
 func (b *book) run(did *Did) {
 	b.sends(b.order("BTC"), did)
 	b.pass(ledger.Lag)
 }
 
-func TestTheAnswerOfALoneWriteIsThePosition(t *testing.T) {
-	for name, row := range map[string]struct {
-		beside []string // markets of orders that began before
-		ended  bool     // as has each of them
-		want   int64
-	}{
-		"alone":                     {want: 5},
-		"beside one that is open":   {beside: []string{"BTC"}},
-		"beside one that has ended": {beside: []string{"BTC"}, ended: true},
-		"beside one that ended before one in another market": {beside: []string{"BTC", "ETH"}, ended: true},
-		"beside one in another market":                       {beside: []string{"ETH"}, want: 5},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBook(t)
-			b.read(nil)
-			var others []*Booked
-			for _, symbol := range row.beside {
-				others = append(others, b.order(symbol))
-				b.enter(others[len(others)-1])
-			}
-			w := b.order("BTC")
-			b.enter(w)
-			for _, other := range others {
-				if row.ended {
-					b.leave(other, opened(1))
-				}
-			}
-			b.leave(w, after(5, 5))
-			assert.Equal(t, row.want, b.of[mine].held("BTC").Size.IntPart())
-		})
-	}
-}
-
-// Writes that have ended are forgotten where nobody needs them; too many end every baseline.
-func TestWhatIsDoneIsBounded(t *testing.T) {
-	b := newBook(t)
-	b.read(nil)
-	for range 10 * maxDone {
-		b.run(opened(1))
-		b.read(nil)
-	}
-	assert.Less(t, len(b.of[mine].done), 2*minTrim)
-
-	w := b.order("BTC")
-	b.enter(w)
-	require.NotNil(t, b.Known(w, false).Base)
-	for range 10 * maxDone {
-		b.run(opened(1))
-		require.LessOrEqual(t, len(b.of[mine].done), 2*maxDone)
-	}
-	assert.Nil(t, b.Known(w, false).Base)
-	b.leave(w, nil)
-	b.read(nil)
-	base, _ := b.Enter(b.order("BTC"))
-	assert.NotNil(t, base, "the next reads are a baseline again")
-}
-
 // Of an account that began anew nothing can be said of the writes that are open.
 func TestAResetEndsAccounting(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
-	w, other := b.order("BTC"), &Booked{Asked: &accounting.Act{}, Places: &[2]pending.Place{{Environment: "live", Account: "acc_2", Symbol: "BTC"}}}
+	w, other := b.order("BTC"), &Booked{Asked: asked, Places: &[2]pending.Place{{Environment: "live", Account: "acc_2", Symbol: "BTC"}}}
 	b.Enter(w)
 	b.Enter(other)
 	b.Reset(mine)
-	assert.True(t, b.Known(w, false).Ended)
-	assert.False(t, b.Known(other, false).Ended)
+	assert.True(t, b.ended(w))
+	assert.False(t, b.ended(other))
 }
 
 // What was read of the paper account is no baseline of another holder's, nor of the one
@@ -284,9 +169,8 @@ func TestAnotherIDEndsAccounting(t *testing.T) {
 		w := b.order("BTC")
 		b.Enter(w)
 		b.SawPaper(mine, b.now, row.after, decimal.Zero)
-		assert.Equal(t, row.ended, b.Known(w, false).Ended, "%q, then %q", row.before, row.after)
-		next, _ := b.Enter(b.order("ETH"))
-		assert.Equal(t, row.ended, next == nil)
+		assert.Equal(t, row.ended, b.ended(w), "%q, then %q", row.before, row.after)
+		assert.Equal(t, row.ended, !b.based(b.order("ETH")))
 	}
 }
 
@@ -324,18 +208,18 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 			for range 2 {
 				read(100, one, at.before)
 			}
-			w := &Booked{Asked: &accounting.Act{}, Places: &[2]pending.Place{marketOf(at.account, "BTC")}}
+			w := &Booked{Asked: asked, Places: &[2]pending.Place{marketOf(at.account, "BTC")}}
 			b.Enter(w)
 			for range at.reads {
 				read(at.balance, at.held, at.after)
 			}
-			assert.Equal(t, at.want, b.Known(w, false).Ended)
+			assert.Equal(t, at.want, b.ended(w))
 		})
 	}
 	b := newBook(t)
 	b.SawPaper(paper, b.now, "", decimal.NewFromInt(100))
 	b.Reset(paper)
-	w := &Booked{Asked: &accounting.Act{}, Places: &[2]pending.Place{marketOf(paper, "BTC")}}
+	w := &Booked{Asked: asked, Places: &[2]pending.Place{marketOf(paper, "BTC")}}
 	b.Enter(w)
 	for range 3 {
 		b.pass(ledger.Lag)
@@ -343,7 +227,7 @@ func TestEdge40_AResetThatNobodyTold(t *testing.T) {
 		b.SawPositions(paper, atOnce(b.now), nil)
 		b.SawTrades(paper, atOnce(b.now), func(int) []accounting.Row { return nil })
 	}
-	assert.False(t, b.Known(w, false).Ended, "the program's own reset is told")
+	assert.False(t, b.ended(w), "the program's own reset is told")
 }
 
 func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {
@@ -351,8 +235,6 @@ func TestNobodyHasToKnowOfALoneWriteWithoutReads(t *testing.T) {
 	w := b.order("BTC")
 	b.Enter(w)
 	assert.False(t, b.Wants(w))
-	b.Enter(b.order("BTC"))
-	assert.True(t, b.Wants(w))
 	b = newBook(t)
 	b.Declare(declared)
 	b.Enter(w)
@@ -372,12 +254,12 @@ func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
 					w = b.order("ETH")
 				}
 				w.Note = func(Note) {}
-				_, note := b.Enter(w)
-				_, _ = b.Journaled(t.Context(), w, note.NoBaseline)
+				note := b.Enter(w)
+				_, _ = b.Journaled(t.Context(), w, note.NoTrail)
 				if i%3 == 0 {
 					b.Doubt(w)
 				}
-				b.Known(w, false)
+				b.ended(w)
 				var did *Did
 				if i%2 == 0 {
 					did = resting("ord_" + strconv.Itoa(n*100+i))

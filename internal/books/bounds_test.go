@@ -3,7 +3,6 @@ package books
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
@@ -43,23 +42,6 @@ func TestWantsRead(t *testing.T) {
 			row.prepare(b)
 			assert.Equal(t, row.want, b.WantsRead(b.order("BTC"), b.now))
 		})
-	}
-}
-
-// Reads at once are a baseline of an entry only where nothing waits: neither an order nor
-// a run, and never both.
-func TestReadsAtOnceBesideWhatWaits(t *testing.T) {
-	rests, runs := []accounting.Waiting{{ID: "ord_0", Symbol: "DOGE"}}, []accounting.Waiting{{ID: "run_0", Symbol: "DOGE"}}
-	for name, row := range map[string]struct {
-		resting, running []accounting.Waiting
-		want             bool
-	}{
-		"nothing": {nil, nil, true}, "an order": {rests, nil, false}, "a run": {nil, runs, false}, "both": {rests, runs, false},
-	} {
-		b := newBook(t)
-		b.atOnce(nil)
-		b.SawOrders(mine, atOnce(b.now), row.resting, row.running)
-		assert.Equal(t, row.want, b.serves("BTC"), name)
 	}
 }
 
@@ -111,149 +93,7 @@ func TestEdge45_FromTheEndToTheBegin(t *testing.T) {
 	}
 }
 
-// What waited no longer counts as it may not show in the positions yet, for a lag.
-func TestWhatHasGoneCountsForALag(t *testing.T) {
-	for after, want := range map[time.Duration]int{ledger.Lag - 1: 1, ledger.Lag: 0} {
-		b := newBook(t)
-		b.read(nil)
-		b.SawOrders(mine, atOnce(b.now), nil, nil) // without ord_0
-		b.pass(after)
-		b.SawPositions(mine, atOnce(b.now), nil)
-		assert.Len(t, b.of[mine].waiting("DOGE"), want, after)
-	}
-}
-
-// What writes did is kept for as long as a read does not show it, or an open write needs it.
-func TestEffectsThatAreNeeded(t *testing.T) {
-	const many = minTrim + 8
-	rows := func(b *book) {
-		b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
-	}
-	positions := func(b *book) { b.SawPositions(mine, atOnce(b.now), nil) }
-	for name, row := range map[string]struct {
-		reads []func(*book)
-		own   int // of the first and the many after it
-		in    [2]bool
-	}{
-		"nothing was read since": {nil, many + 1, [2]bool{false, false}},
-		"the closed trades were": {[]func(*book){rows}, many + 1, [2]bool{true, false}},
-		"the positions were":     {[]func(*book){positions}, many + 1, [2]bool{false, true}},
-		"both were, and show it": {[]func(*book){rows, positions}, many, [2]bool{false, false}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBook(t)
-			b.read(nil)
-			b.run(opened(1))
-			b.pass(ledger.Lag)
-			for _, read := range row.reads {
-				read(b)
-			}
-			for range many {
-				b.run(opened(1))
-			}
-			w := b.order("BTC")
-			b.Enter(w)
-			own := b.Known(w, false).Own
-			require.Len(t, own, row.own)
-			assert.Equal(t, row.in, [2]bool{own[0].InRows, own[0].InPosition})
-		})
-	}
-	t.Run("an open write has a baseline from before them", func(t *testing.T) {
-		b := newBook(t)
-		b.read(nil)
-		b.run(opened(1))
-		w := b.order("BTC")
-		b.enter(w)
-		b.run(opened(1))
-		b.SendEnded(mine, b.now)
-		b.pass(ledger.Lag)
-		rows(b)
-		positions(b)
-		for range many {
-			b.run(opened(1))
-		}
-		evidence := b.Known(w, false)
-		assert.NotNil(t, evidence.Base)
-		assert.Len(t, sizes(evidence.Own), many+2)
-	})
-	t.Run("an order that rests may trade at any time", func(t *testing.T) {
-		b := newBook(t)
-		b.run(resting("ord_1"))
-		b.read(nil)
-		w := b.order("BTC")
-		b.enter(w)
-		rests := func() bool {
-			return slices.ContainsFunc(b.Known(w, false).Own, func(o accounting.Own) bool { return o.WaitID == "ord_1" })
-		}
-		require.False(t, rests(), "nothing was read before it")
-
-		b = newBook(t)
-		b.read(nil)
-		b.run(resting("ord_1"))
-		b.read(nil)
-		w = b.order("BTC")
-		b.enter(w)
-		require.True(t, rests())
-		other := b.order("ETH")
-		b.sends(other, unclear(b.now.Add(time.Second)))
-		for range many {
-			b.sends(b.order("ETH"), opened(1))
-		}
-		assert.True(t, rests())
-	})
-}
-
-// So many writes that have ended are kept, and not one more.
-func TestTheMostThatIsDone(t *testing.T) {
-	for done, want := range map[int]bool{maxDone: true, maxDone + 1: false} {
-		b := newBook(t)
-		b.read(nil)
-		w := b.order("BTC")
-		b.enter(w)
-		for range done {
-			b.run(opened(1))
-		}
-		last := b.of[mine].done[done-1]
-		b.of[mine].trim()
-		assert.Equal(t, want, b.Known(w, false).Base != nil, done)
-		if !want { // the last stands for all, and nobody knows what they did
-			require.Len(t, b.of[mine].done, 1)
-			assert.Equal(t, last.Own.Ended, b.of[mine].done[0].Own.Ended)
-			assert.True(t, b.of[mine].done[0].unclear())
-		}
-	}
-}
-
-// A journal keeps so many writes with another.
-func TestTheMostThatIsJournaled(t *testing.T) {
-	for others, want := range map[int]bool{maxJournaled: true, maxJournaled + 1: false} {
-		b := newBook(t)
-		b.read(nil)
-		for range others {
-			b.run(opened(1))
-		}
-		base, note := b.enter(b.journaled(b.order("BTC")))
-		assert.Equal(t, want, base != nil, others)
-		assert.Equal(t, want, len(note.Own) == maxJournaled)
-	}
-}
-
-// The answer of a write says its market's position alone, also where nothing was read.
-func TestAnAnswerLeavesOtherMarkets(t *testing.T) {
-	one := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
-	for name, did := range map[string]*Did{"a success": after(5, 5), "nobody knows": unclear(origin)} {
-		b := newBook(t)
-		b.read(one)
-		b.sends(b.order("ETH"), did)
-		assert.Equal(t, int64(1), b.of[mine].held("BTC").Size.IntPart(), name)
-	}
-	b := newBook(t)
-	b.sends(b.order("ETH"), after(5, 5))
-	assert.Equal(t, int64(5), b.of[mine].held("ETH").Size.IntPart())
-}
-
-// Each write in doubt beside another one is told once what that did, and the answer of
-// that is not the position after it.
+// Each write in doubt beside another one is told once what that did.
 func TestWritesInDoubtAreTold(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
@@ -269,14 +109,6 @@ func TestWritesInDoubtAreTold(t *testing.T) {
 		require.Len(t, b.notes[w], 1)
 		assert.Len(t, b.notes[w][0].Own, 1)
 	}
-
-	b = newBook(t)
-	b.read(nil)
-	doubted, w := b.order("BTC"), b.order("BTC")
-	b.enter(doubted)
-	b.Doubt(doubted)
-	b.sends(w, after(5, 5))
-	assert.Zero(t, b.of[mine].held("BTC").Size.IntPart())
 }
 
 // finishedRuns are so many, the newest first.
@@ -304,9 +136,10 @@ func TestEdge15_FinishedRunsCostTheSame(t *testing.T) {
 			b.SawOrders(mine, atOnce(b.now), nil, []accounting.Waiting{{ID: runs[0]}})
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
 		})
-		base, _ := b.Enter(b.pro("BTC"))
-		require.NotNil(t, base)
-		return allocs, len(base.Finished.IDs)
+		run := b.pro("BTC")
+		b.Enter(run)
+		require.NotNil(t, run.ids)
+		return allocs, len(run.ids.Finished.IDs)
 	}
 	least, _ := cost(manyRuns[0])
 	for _, n := range manyRuns {
@@ -328,11 +161,13 @@ func TestEdge15_ARecordHasWhatTheWriteNeeds(t *testing.T) {
 		orders, run, all []string
 	}{
 		{w: b.order("BTC")},
-		{w: b.limit("BTC"), orders: []string{"ord_1"}},
+		{w: b.limit("BTC"), orders: []string{"ord_1", "ord_0", "run_1"}},
 		{w: b.pro("BTC"), run: []string{"run_1"}, all: []string{"run_0"}},
 	} {
-		base, _ := b.Enter(row.w)
-		require.NotNil(t, base)
+		base := b.Enter(b.journaled(row.w)).IDs
+		if base == nil {
+			base = &accounting.IDs{}
+		}
 		assert.Equal(t, [3][]string{row.orders, row.run, row.all}, [3][]string{base.Orders, base.Runs, base.Finished.IDs})
 	}
 }

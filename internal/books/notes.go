@@ -16,18 +16,16 @@ type Note struct {
 	// Sent is its place in the order of what the program sent to the account and heard, which
 	// goes on over restarts. 0: it has none, and so no baseline is known to be of before it.
 	Sent int `json:"sent,omitempty"`
-	// Base is the baseline; nil without one.
-	Base *accounting.Base `json:"base,omitempty"`
+	// IDs are those that were known before it, of one that leaves an id. NoIDs: they count no longer, since what
+	// else was left is not known.
+	IDs   *accounting.IDs `json:"ids,omitempty"`
+	NoIDs bool            `json:"noIDs,omitempty"`
 	// Settled: it can run no more, and nobody finds out what it did: see [Books.Settle].
 	Settled bool `json:"settled,omitempty"`
-	// Own are writes that the baseline does not show, nor the trail: one that did not run has its id
+	// Own are writes that ended beside it, of which the trail does not know: one that did not run has its id
 	// alone. All: they are all so far, in place of every note before.
 	Own []accounting.Own `json:"own,omitempty"`
 	All bool             `json:"all,omitempty"`
-	// Waiting is what else waited when the baseline was.
-	Waiting []accounting.Waiting `json:"waiting,omitempty"`
-	// NoBaseline: the baseline counts no longer, since what else happened is not known.
-	NoBaseline bool `json:"noBase,omitempty"`
 	// Trail is that of the write's symbol, in place of every one before.
 	// NoTrail: the trail counts no longer, since writes are missing in it.
 	Trail   *Saved `json:"trail,omitempty"`
@@ -37,12 +35,20 @@ type Note struct {
 // Add adds a later note.
 func (n *Note) Add(later Note) {
 	if later.All {
-		*n = Note{Sent: n.Sent, Base: n.Base, Own: later.Own, Waiting: later.Waiting, NoBaseline: later.NoBaseline, Trail: later.Trail}
+		later.Sent = n.Sent
+		*n = later
 		return
 	}
 	n.Settled = n.Settled || later.Settled
 	n.Own = append(n.Own, later.Own...)
-	n.NoBaseline, n.NoTrail = n.NoBaseline || later.NoBaseline, n.NoTrail || later.NoTrail
+	n.NoIDs, n.NoTrail = n.NoIDs || later.NoIDs, n.NoTrail || later.NoTrail
+}
+
+// Gap notes that an exit may be in no journal: as if somebody else trades there.
+func (n *Note) Gap() {
+	if n.Trail != nil && n.Trail.Base != nil {
+		n.Trail.Base.Others = true
+	}
 }
 
 // note is a note for the journal of a write.
@@ -145,8 +151,7 @@ func (a *account) lostTrails(w *Booked, notes []note) []note {
 }
 
 // notesOf are the notes for the journals of those beside a write that has ended. did is nil if it did
-// nothing: only a trail knows of a write before its end, so only a declared account's journals have to
-// know of that, and of a refusal.
+// nothing: only a trail knows of a write before its end.
 func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note) {
 	trailAlone := did == nil || did.refused()
 	if trailAlone && !own.Kind.Acts() {
@@ -154,11 +159,11 @@ func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note
 	}
 	for p := range a.placesOf(w) {
 		for _, other := range p.unaware {
-			if did == nil || trailAlone && (!other.Exclusive || other.company) {
+			if did == nil || trailAlone && other.company {
 				continue
 			}
 			if !other.company && other.journaled {
-				notes = append(notes, note{other, Note{NoBaseline: !trailAlone, NoTrail: true}})
+				notes = append(notes, note{other, Note{NoIDs: !trailAlone && w.waits(), NoTrail: true}})
 			}
 			other.company = true
 		}
@@ -167,8 +172,8 @@ func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note
 		}
 		for _, other := range p.detailed {
 			known := func(n note) bool { return n.of == other }
-			if other.journaled && other.Note != nil && (!trailAlone || other.Exclusive) && !slices.ContainsFunc(notes, known) {
-				notes = append(notes, note{other, Note{Own: []accounting.Own{own}, NoBaseline: did != nil && did.unclear()}})
+			if other.journaled && other.Note != nil && !slices.ContainsFunc(notes, known) {
+				notes = append(notes, note{other, Note{Own: []accounting.Own{own}, NoIDs: w.waits() && did != nil && did.unclear()}})
 			}
 		}
 	}

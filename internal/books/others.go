@@ -62,9 +62,9 @@ func (b *Books) sees(id Account, see func(*account)) (sign string) {
 
 // seekOrders looks for what waits, and is neither known nor an own write's.
 func (a *account) seekOrders(resting, running []accounting.Waiting) {
-	unknown := func(d *Did) bool { return d.waits && (d.unclear() || d.Own.WaitID == "") }
 	a.ran = a.ran || len(running) > 0
-	if a.ordersAt.IsZero() || a.mayHave(unknown, (*Booked).waits) {
+	unnamed := a.unnamed
+	if a.unnamed = false; a.ordersAt.IsZero() || unnamed || a.mayHave((*Booked).waits) {
 		return
 	}
 	known := map[string]bool{}
@@ -75,9 +75,6 @@ func (a *account) seekOrders(resting, running []accounting.Waiting) {
 		if o := &a.trails.waited[i]; !o.Gone.IsZero() {
 			known[o.ID] = true
 		}
-	}
-	for i := range a.done {
-		known[a.done[i].Own.WaitID] = true
 	}
 	for i := range resting {
 		if !known[resting[i].ID] && !a.ran { // a run may place orders, and leave them
@@ -124,23 +121,15 @@ func (a *account) confirm(asked time.Time) {
 // last list of closed trades.
 func (a *account) activeIn(symbol string) bool {
 	in := func(p string) bool { return p == symbol || p == "" }
-	did := func(d *Did) bool {
-		return in(d.place.Symbol) && (d.Own.Ended > a.rowsShow || d.unclear() || d.Own.Waits())
-	}
 	since := earlier(a.posAt, a.rowsAt).Add(-a.lag)
-	return len(a.trails.known(symbol, since)) > 0 || a.mayHave(did, func(w *Booked) bool { return in(w.Places[0].Symbol) || w.waits() })
+	return a.trails.trail(symbol).ended > 0 || len(a.trails.known(symbol, since)) > 0 ||
+		a.mayHave(func(w *Booked) bool { return in(w.Places[0].Symbol) || w.waits() })
 }
 
-// mayHave reports whether a write that has ended did such a thing, or one that is under way
-// may.
-func (a *account) mayHave(did func(*Did) bool, may func(*Booked) bool) bool {
+// mayHave reports whether a write that is under way may have done such a thing.
+func (a *account) mayHave(may func(*Booked) bool) bool {
 	for w := range a.open {
 		if may(w) {
-			return true
-		}
-	}
-	for i := range a.done {
-		if did(&a.done[i]) {
 			return true
 		}
 	}

@@ -120,15 +120,15 @@ func (b *Books) SawPositions(id Account, at Read, held []Held) {
 		for _, h := range held {
 			a.positions[h.Symbol] = a.seenAgain(h.Symbol, h.Position, at)
 		}
-		a.posAt, a.posEnded, a.posShows = at.Begun, at.Ended, a.trails.clock
+		a.posAt, a.posEnded = at.Begun, at.Ended
 	})
 }
 
 // seenAgain is a position as a read shows it, beside what was known of it before.
 func (a *account) seenAgain(symbol string, now accounting.Position, at Read) position {
-	p := position{Position: now, at: at.Begun, since: at.Ended, shows: a.trails.clock}
+	p := position{Position: now, at: at.Begun, since: at.Ended}
 	if before, ok := a.positions[symbol]; ok && before.equal(now) {
-		p.since, p.exact = before.since, before.exact
+		p.since = before.since
 	}
 	return p
 }
@@ -143,7 +143,7 @@ const (
 // SawTrades notes the list of closed trades, newest first. rows returns so many of them
 // at the most, each with its digest, symbol and time; it is asked if they are of use.
 func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.Row) {
-	if b.trails(id) && at != (Read{}) {
+	if at != (Read{}) {
 		taken := rows(takenRows)
 		b.mu.Lock()
 		b.account(id).sawList(taken, at.Begun)
@@ -157,39 +157,26 @@ func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.
 		a.seekTrades(list, at.Ended)
 		a.trails.place = a.trails.trades.End()
 		b.learn(a, a.dateRows(list, at.Ended))
-		a.rows, a.rowsAt, a.rowsShow, a.rowsStatus = list, at.Begun, a.trails.clock, a.status
+		a.rows, a.rowsAt, a.rowsStatus = list, at.Begun, a.status
 		// An order that this list may show before it was known may have filled since.
 		a.waitedKnown = !a.ordersAt.IsZero() && at.Begun.Sub(a.runsFrom) >= a.lag
 	})
 }
 
-// trails reports whether there are trails of an account.
-func (b *Books) trails(id Account) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.account(id).trailed
-}
-
 // learn finds the trade that an own close left: the only new one of its market, by its result.
 func (b *Books) learn(a *account, fresh []accounting.Row) {
-	if b.Closed == nil || len(fresh) == 0 {
-		return
-	}
-	for i := range a.done {
-		d := &a.done[i]
-		if d.Own.Ended <= a.rowsShow || d.Own.Began.IsZero() || !d.Profit.Valid {
+	for symbol, of := range a.trails.of {
+		did, only := of.did, of.ended == 1
+		if of.ended, of.did = 0, (Did{}); b.Closed == nil || !only || did.Own.Began.IsZero() || !did.Profit.Valid {
 			continue
 		}
-		other := func(o Did) bool {
-			return o.Own.Ended > a.rowsShow && o.Own.Ended != d.Own.Ended && o.place == d.place
-		}
-		in := func(r accounting.Row) bool { return r.Symbol == d.place.Symbol || r.Symbol == "" }
+		in := func(r accounting.Row) bool { return r.Symbol == symbol || r.Symbol == "" }
 		at := slices.IndexFunc(fresh, in)
-		if at < 0 || slices.ContainsFunc(fresh[at+1:], in) || slices.ContainsFunc(a.done, other) {
+		if at < 0 || slices.ContainsFunc(fresh[at+1:], in) {
 			continue
 		}
-		if r := &fresh[at]; r.GrossPnL.Valid && r.GrossPnL.Decimal.Sub(d.Profit.Decimal).Abs().LessThanOrEqual(cent) {
-			b.Closed(r.ClosedAt, d.Own.Began, d.Own.Heard)
+		if r := &fresh[at]; r.GrossPnL.Valid && r.GrossPnL.Decimal.Sub(did.Profit.Decimal).Abs().LessThanOrEqual(cent) {
+			b.Closed(r.ClosedAt, did.Own.Began, did.Own.Heard)
 		}
 	}
 }

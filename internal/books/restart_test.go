@@ -57,22 +57,16 @@ func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 			b.enterNoted(other)
 			b.Doubt(other)
 			b.enterNoted(w)
-		}, true, nil},
+		}, true, []int64{1}},
 		"one that may have done anything": {func(b *book, w *Booked) {
 			b.enterNoted(w)
 			b.Doubt(w)
 			b.sendsNoted(unclear(b.now))
-		}, false, []int64{0}},
-		"more than a journal takes": {func(b *book, w *Booked) {
-			for range maxJournaled + 1 {
-				b.run(opened(1))
-			}
-			b.enterNoted(w)
 		}, false, nil},
 		"one that ended while the journal took it": {func(b *book, w *Booked) {
-			base, n := b.Enter(w)
+			n := b.Enter(w)
 			b.sendsNoted(opened(2))
-			b.begin(w, base, n)
+			b.begin(w, n)
 		}, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,20 +74,33 @@ func TestAJournalHasWhatARestartNeeds(t *testing.T) {
 			b.read(nil)
 			w := b.journaled(b.order("BTC"))
 			row.do(b, w)
-			base, own := b.fold(w)
 			again := newBook(t)
 			left := again.order("BTC")
-			again.Restore(Left{left, Note{Base: base, Own: own}})
-			got := again.Known(left, false)
-			assert.Equal(t, row.base, got.Base != nil)
-			assert.Equal(t, row.own, sizes(got.Own))
+			left.ID = w.ID
+			again.Restore(Left{left, b.fold(w)})
+			assert.Equal(t, row.own, again.beside(left, row.base))
 
 			other := again.order("BTC")
+			other.ID = "other"
 			again.enter(other)
 			again.leave(other, opened(9))
-			assert.Equal(t, append(slices.Clone(row.own), 9), sizes(again.Known(left, false).Own))
+			if row.base {
+				assert.Equal(t, append(slices.Clone(row.own), 9), again.beside(left, true))
+			}
 		})
 	}
+}
+
+// beside are the sizes of the writes beside one on its trail, if it has a baseline.
+func (b *book) beside(w *Booked, based bool) (sizes []int64) {
+	c, ok := b.Course(w, false, false, "ACTIVE")
+	require.Equal(b.t, based, ok)
+	for i := range c.Acts {
+		if ok && i != c.asked {
+			sizes = append(sizes, c.Acts[i].Size.IntPart())
+		}
+	}
+	return sizes
 }
 
 // restartedBook is a declared account of which a new process knows what a journal shows.
@@ -133,16 +140,14 @@ func TestAnOrderOfAnEarlierRunTradesAsTheFirstLookReads(t *testing.T) {
 			b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
 
 			lost := b.order("BTC")
-			lost.ID, lost.Exclusive = "lost", true
+			lost.ID = "lost"
 			lost.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
-			base, _ := b.enter(lost)
-			assert.NotNil(t, base)
-			assert.Equal(t, !row.trust, len(b.Known(lost, false).Waiting) > 0, "it may have rested")
+			b.enter(lost)
 			b.pass(3 * ledger.Lag)
 			outcome, why := ledger.Unknown, accounting.NoBaseline
-			if c, ok := b.Course(lost, true, "ACTIVE"); ok {
-				require.True(t, c.Still(b.now, decimal.NewFromInt(5), nil))
-				f := c.Of(c.Asked, -1)
+			if c, ok := b.Course(lost, true, true, "ACTIVE"); ok {
+				require.True(t, c.still(b.now, decimal.NewFromInt(5), nil))
+				f := c.Of(c.asked, -1)
 				outcome, why = f.Verdict()
 			}
 			assert.Equal(t, row.want, why)
@@ -190,7 +195,7 @@ func TestWhatARunHandsOver(t *testing.T) {
 	asked := &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 	begins := func(b *book) *Booked {
 		w := b.order("BTC")
-		w.ID, w.Exclusive, w.Asked = "w_1", true, asked
+		w.ID, w.Asked = "w_1", asked
 		b.enter(w)
 		return w
 	}
@@ -247,7 +252,7 @@ func TestWhatIsHandedOverMayLackAnOrder(t *testing.T) {
 	}
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	w := b.order("BTC")
-	w.ID, w.Exclusive, w.Asked = "w_1", true, &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
+	w.ID, w.Asked = "w_1", &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(5)}
 	b.sends(w, after(5, 5))
 	require.True(t, b.HandOver()[mine.ID].Of["BTC"].Unseen)
 	next := restartedBook(t, Earlier{Handed: b.HandOver()})
@@ -257,8 +262,7 @@ func TestWhatIsHandedOverMayLackAnOrder(t *testing.T) {
 
 // enterNoted is enter, with a journal that takes what it is given.
 func (b *book) enterNoted(w *Booked) {
-	base, n := b.Enter(w)
-	b.begin(w, base, n)
+	b.begin(w, b.Enter(w))
 }
 
 // sendsNoted is an order with a journal, from its beginning to its end.
@@ -268,24 +272,22 @@ func (b *book) sendsNoted(did *Did) {
 	b.leave(w, did)
 }
 
-func (b *book) begin(w *Booked, base *accounting.Base, n Note) {
-	b.begun[w] = base
+func (b *book) begin(w *Booked, n Note) {
 	b.notes[w] = append([]Note{n}, b.notes[w]...)
-	_, _ = b.Journaled(context.Background(), w, n.NoBaseline)
+	_, _ = b.Journaled(context.Background(), w, n.NoTrail)
 	b.SendBegan(mine)
 }
 
 // fold reads the journal of a write.
-func (b *book) fold(w *Booked) (*accounting.Base, []accounting.Own) {
-	var all Note
-	for _, n := range b.notes[w] {
+func (b *book) fold(w *Booked) (all Note) {
+	for i, n := range b.notes[w] {
+		if i == 0 {
+			all = n
+			continue
+		}
 		all.Add(n)
 	}
-	base := b.begun[w]
-	if all.NoBaseline {
-		base = nil
-	}
-	return base, all.Own
+	return all
 }
 
 // What this run has sent before it reads its journal comes behind what an earlier one did, so that
@@ -297,7 +299,7 @@ func TestARestartGoesOnWithTheOrderOfWrites(t *testing.T) {
 	a := b.of[mine]
 	require.Equal(t, 1, early.sent)
 	left := b.order("BTC")
-	left.ID, left.Exclusive, left.Asked = "left", true, asked
+	left.ID, left.Asked = "left", asked
 	trail := &Saved{Trail: accounting.Trail{Base: &accounting.Base{At: 6}, Acts: []accounting.Own{{ID: "left", Act: accounting.Act{Sent: 7}}}}}
 	b.Restore(Left{left, Note{Sent: 7, Trail: trail, Own: []accounting.Own{
 		{ID: "shown", Act: accounting.Act{Kind: accounting.Entry, Sent: 5, Ended: 6, Ran: true}},
@@ -330,13 +332,13 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 			b := restartedBook(t, Earlier{})
 			of := func(id string) *Booked {
 				w := b.order("BTC")
-				w.ID, w.Exclusive, w.Asked = id, true, asked
+				w.ID, w.Asked = id, asked
 				return w
 			}
 			settled, later := of("settled"), of("later")
 			trail := &Saved{Trail: accounting.Trail{Base: &accounting.Base{At: row.at}, Acts: []accounting.Own{{ID: "later", Act: accounting.Act{Sent: 6}}}}}
 			b.Restore(Left{settled, Note{Sent: 5, Settled: true, NoTrail: true}}, Left{later, Note{Sent: 6, Trail: trail}})
-			_, ok := b.Course(later, true, "ACTIVE")
+			_, ok := b.Course(later, true, true, "ACTIVE")
 			require.True(t, ok)
 			var ids []string
 			for _, act := range b.of[mine].trails.trail("BTC").Acts {
@@ -344,7 +346,7 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 			}
 			assert.Equal(t, row.want, ids)
 			assert.NotContains(t, b.of[mine].open, settled)
-			_, ok = b.Course(settled, true, "ACTIVE")
+			_, ok = b.Course(settled, true, true, "ACTIVE")
 			assert.False(t, ok)
 		})
 	}
@@ -366,7 +368,7 @@ func TestAJournalKnowsThatATrailCountsNoMore(t *testing.T) {
 			b := restartedBook(t, Earlier{None: true})
 			b.read(nil)
 			w := b.journaled(b.order("BTC"))
-			w.ID, w.Exclusive, w.Asked = "lost", true, asked
+			w.ID, w.Asked = "lost", asked
 			b.enterNoted(w)
 			b.Doubt(w)
 			row.do(b, w)

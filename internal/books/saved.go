@@ -26,7 +26,7 @@ const overlap = 8
 
 // saved is what the journal of a write needs of its symbol's trail; nil without a baseline.
 func (a *account) saved(w *Booked) *Saved {
-	if !w.Exclusive || !w.Asked.Kind.Acts() {
+	if w.Run || w.Asked.Kind == accounting.EditRun {
 		return nil
 	}
 	return a.trails.saved(w.Places[0].Symbol)
@@ -65,7 +65,7 @@ func (b *Books) HandOver() map[pending.AccountID]*Handed {
 		}
 	}
 	for id, a := range b.of {
-		if h := a.handOver(); h != nil && b.isDeclared(id) {
+		if h := a.handOver(); h != nil && id.live() && b.isDeclared(id) {
 			all[id.ID] = h
 		}
 	}
@@ -73,7 +73,7 @@ func (b *Books) HandOver() map[pending.AccountID]*Handed {
 }
 
 func (a *account) handOver() *Handed {
-	if !a.trailed || a.others != "" || a.inFlight > 0 || len(a.open) > 0 || len(a.trails.left) > 0 {
+	if !a.declared || a.others != "" || a.inFlight > 0 || len(a.open) > 0 || len(a.trails.left) > 0 {
 		return nil
 	}
 	t := &a.trails
@@ -156,18 +156,6 @@ func (a *account) comeBehind(last int) {
 	for w := range a.open {
 		behind(&w.sent)
 		behind(&w.over)
-		if w.basis != nil {
-			w.basis.rows, w.basis.shown = w.basis.rows+last, w.basis.shown+last
-		}
-	}
-	for i := range a.done {
-		behind(&a.done[i].Own.Sent)
-		behind(&a.done[i].Own.Ended)
-	}
-	a.posShows, a.rowsShow = a.posShows+last, a.rowsShow+last
-	for symbol, p := range a.positions {
-		p.shows += last
-		a.positions[symbol] = p
 	}
 	for _, of := range t.of {
 		if of.Base != nil {
@@ -195,15 +183,15 @@ func (a *account) goOn() {
 	for i := range all {
 		l := &all[i]
 		symbol := l.Places[0].Symbol
-		if !l.Asked.Kind.Acts() {
-			t.waits(accounting.Waiting{ID: l.ID, Symbol: symbol, Side: l.Asked.Side})
-			continue
-		}
 		of := t.trail(symbol)
 		if s := l.Note.Trail; known && l.based() > 0 && of.Base == nil && s.Base.Place >= t.trades.First {
 			of.goOn(s, t, a.began)
 		}
-		of.left(l, t, a.began)
+		if l.Asked.Kind.Acts() {
+			of.left(l, t, a.began)
+		} else {
+			t.waits(l.waiting())
+		}
 	}
 	for i := range all {
 		a.goOnBeside(&all[i], a.began)
@@ -302,7 +290,7 @@ func (of *trail) adopt(s *Saved, began time.Time) {
 // end notes how a write of an earlier run ended.
 func (of *trail) end(ended accounting.Own, began time.Time) {
 	own := of.Find(ended.ID)
-	ended.Place, ended.Began, ended.Heard, ended.InRows, ended.InPosition = -1, began, began, false, false
+	ended.Place, ended.Began, ended.Heard = -1, began, began
 	switch {
 	case own != nil:
 		ended.Place = own.Place

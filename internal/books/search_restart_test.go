@@ -60,7 +60,7 @@ func (w *world) books(b *Booked, missing bool) *kept {
 	}
 	of.began = true
 	of.note(n)
-	if _, err := w.Journaled(context.Background(), b, n.NoBaseline); err != nil {
+	if _, err := w.Journaled(context.Background(), b, n.NoTrail); err != nil {
 		panic(err)
 	}
 	return of
@@ -84,7 +84,9 @@ func (w *world) each(saw func(*Books)) {
 // begin begins another run.
 func (w *world) begin(by Earlier) {
 	w.Books = New(time.Now(), by, nil)
-	w.Declare(declared)
+	if !w.shared {
+		w.Declare(declared)
+	}
 }
 
 // restart kills the program. Whatever its books were, the verdicts of the next one by the same
@@ -114,11 +116,11 @@ func (w *world) restart() {
 	for _, l := range left {
 		note := l.journal.fold()
 		if l.gap = w.gap; l.gap {
-			note.NoTrail = true
+			note.Gap()
 		}
 		b := l.Booked
 		l.before = b
-		l.Booked = &Booked{ID: b.ID, Asked: b.Asked, Exclusive: true, Places: b.Places, Entry: b.Entry, Lists: true, Note: b.Note}
+		l.Booked = &Booked{ID: b.ID, Asked: b.Asked, Places: b.Places, Entry: b.Entry, Note: b.Note}
 		b.Note = func(Note) {} // it is dead
 		l.look, l.held = nil, time.Now()
 		all = append(all, Left{l.Booked, note})
@@ -179,11 +181,8 @@ func (w *world) compare(left []*lost, before *Books) {
 	second := w.look()
 	equal := first.shows.Equal(second.shows, btc)
 	for _, l := range left {
-		was, before := judged(w, before, l.before, first, second, equal)
-		is, why := judged(w, w.Books, l.Booked, first, second, equal)
-		if l.gap {
-			is = ledger.Unknown // as the driver has it
-		}
+		was, before := judged(w, before, l.before, l.gap, first, second, equal)
+		is, why := judged(w, w.Books, l.Booked, l.gap, first, second, equal)
 		w.say("%s: before the restart %d, %s, after it %d, %s", l.ID, was, before, is, why)
 		switch {
 		case is == ledger.Applied && !l.ran, is == ledger.NotApplied && l.ran, is != ledger.Unknown && was != ledger.Unknown && is != was:
@@ -199,14 +198,14 @@ func (w *world) compare(left []*lost, before *Books) {
 }
 
 // judged is a verdict by two looks.
-func judged(w *world, b *Books, of *Booked, first, second *look, equal bool) (ledger.Outcome, accounting.Reason) {
-	c, ok := b.Course(of, true, "ACTIVE")
+func judged(w *world, b *Books, of *Booked, gap bool, first, second *look, equal bool) (ledger.Outcome, accounting.Reason) {
+	c, ok := b.Course(of, true, !w.shared && !gap, "ACTIVE")
 	if !ok {
 		return ledger.Unknown, accounting.NoBaseline
 	}
 	w.say("%s", &c)
-	if !equal || !c.Still(first.at, second.shows.Position.Size, second.shows.Rows) {
+	if !equal || !c.still(first.at, second.shows.Position.Size, second.shows.Rows) {
 		return ledger.Unknown, accounting.LookAgain
 	}
-	return c.Of(c.Asked, accounting.NoAct).Verdict()
+	return c.Of(c.asked, accounting.NoAct).Verdict()
 }

@@ -95,7 +95,7 @@ func (w *world) settles(l *lost) bool {
 	if _, settles := w.GiveUp(l.Booked, looks, show); !settles || l.gap {
 		return false
 	}
-	l.journal.note(Note{NoBaseline: true, NoTrail: true})
+	l.journal.note(Note{NoIDs: true, NoTrail: true})
 	settled := w.Settle(l.Booked, looks, show)
 	if settled && w.dice.IntN(8) > 0 { // else it is killed between the two
 		l.journal.note(Note{Settled: true})
@@ -113,15 +113,12 @@ func (w *world) leaveLost(l *lost, ran bool, from time.Time) {
 
 // verdict is what the driver makes of a course.
 func (w *world) verdict(l *lost, again bool) (ledger.Outcome, accounting.Reason) {
-	c, ok := w.Course(l.Booked, true, "ACTIVE")
-	switch {
-	case l.gap:
-		return ledger.Unknown, accounting.NotExclusive
-	case !ok:
+	c, ok := w.Course(l.Booked, true, !w.shared && !l.gap, "ACTIVE")
+	if !ok {
 		return ledger.Unknown, accounting.NoBaseline
 	}
-	equal := l.equal >= 2 && c.Still(l.began[0], l.look.shows.Position.Size, l.look.shows.Rows)
-	f := c.Of(c.Asked, -1)
+	equal := l.equal >= 2 && c.still(l.began[0], l.look.shows.Position.Size, l.look.shows.Rows)
+	f := c.Of(c.asked, -1)
 	outcome, why := f.Verdict()
 	w.say("%s", &c)
 	w.wrong = w.wrong || f.Failed == "" && (l.ran && !f.With || !l.ran && !f.Without)
@@ -164,10 +161,10 @@ func TestABaselineIsOfOneMoment(t *testing.T) {
 					time.Sleep(ledger.Lag + time.Second)
 					w.read(read)
 				}
-				b := &Booked{ID: "lost", Places: &[2]pending.Place{market(btc)}, Exclusive: true, Lists: true}
+				b := &Booked{ID: "lost", Places: &[2]pending.Place{market(btc)}}
 				b.Asked = &accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(50)}
 				w.Enter(b)
-				_, based := w.Course(b, true, "ACTIVE")
+				_, based := w.Course(b, true, true, "ACTIVE")
 				assert.Equal(t, row.want, based)
 			})
 		})
@@ -209,7 +206,7 @@ func (w *world) play() {
 }
 
 // String is what is replayed.
-func (c *Course) String() string {
+func (c *course) String() string {
 	text := fmt.Sprintf("    from %s, near %t, cut %t, halted %t, to %v", c.From, c.Near, c.Cut, c.Halted, c.To)
 	for i := range c.acts {
 		a := &c.acts[i]
@@ -233,7 +230,7 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				w.LagBehind(lag)
 				w.look()
 				buy := func(id string) *Booked {
-					b := &Booked{ID: id, Places: &[2]pending.Place{market(btc)}, Entry: true, Exclusive: true, Lists: true}
+					b := &Booked{ID: id, Places: &[2]pending.Place{market(btc)}, Entry: true}
 					b.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 					w.Enter(b)
 					return b

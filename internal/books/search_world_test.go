@@ -34,6 +34,7 @@ type world struct {
 	kills  int    // how seldom it is killed
 	deep   int    // so many writes are on their way
 	losing bool   // all its answers are lost
+	shared bool   // nobody declares it, and somebody else trades it too
 	broken bool   // the disk takes nothing
 	blind  bool   // nor does it give what it has
 	gap    bool   // an exit is in no journal
@@ -94,7 +95,9 @@ func newWorld(seed uint64) *world {
 	for range int(seed % 2 * seed / 2 % 3) { // an earlier run left them
 		w.rest(w.dice.IntN(4) == 0)
 	}
-	w.Declare(declared)
+	if w.shared = seed%5 == 4; !w.shared {
+		w.Declare(declared)
+	}
 	for i := range w.lags {
 		if w.dice.IntN(2) == 0 {
 			w.lags[i] = w.dice.IntN(4900)
@@ -166,6 +169,14 @@ func (w *world) rest(run bool) rests {
 
 // byItself lets something fill that waits, or a stop.
 func (w *world) byItself() {
+	if w.shared && w.dice.IntN(2) == 0 {
+		size := (1 + w.dice.IntN(20)) * (1 - 2*w.dice.IntN(2))
+		if w.dice.IntN(2) == 0 { // he closes a part of what is there
+			size = -w.now.pos / (1 + w.dice.IntN(3))
+		}
+		w.trade(size, accounting.Market, "a stranger")
+		return
+	}
 	if n := len(w.now.rests); n > 0 && w.dice.IntN(4) > 0 {
 		i := w.dice.IntN(n)
 		o := &w.now.rests[i]
@@ -294,7 +305,7 @@ func (w *world) draw() int {
 // write has the program send an order, a close, or something that waits.
 func (w *world) write(kind int) {
 	w.next++
-	b := &Booked{ID: fmt.Sprint("w", w.next), Places: &[2]pending.Place{market(btc)}, Exclusive: true, Lists: true}
+	b := &Booked{ID: fmt.Sprint("w", w.next), Places: &[2]pending.Place{market(btc)}}
 	size := (1 + w.dice.IntN(10)) * (1 - 2*w.dice.IntN(2))
 	side := accounting.Side(1)
 	if size < 0 {
@@ -342,8 +353,7 @@ func (w *world) write(kind int) {
 		w.trade(closed, accounting.Market, b.ID)
 	case ran:
 		w.trade(size, accounting.Market, b.ID)
-		p := w.now.position()
-		did.After, did.Own.After = &p, decimal.NewNullDecimal(p.Size)
+		did.Own.After = decimal.NewNullDecimal(w.now.position().Size)
 	}
 	w.pass(200)
 	now := time.Now()

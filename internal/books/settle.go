@@ -17,7 +17,7 @@ func (b *Books) GiveUp(w *Booked, looks Read, show accounting.State) (first, set
 		w.given = time.Now()
 	}
 	a := b.account(w.account())
-	if !w.in || !a.trailed {
+	if !w.in || !a.declared {
 		return first, !w.in
 	}
 	a.goOn()
@@ -29,7 +29,7 @@ func (b *Books) GiveUp(w *Booked, looks Read, show accounting.State) (first, set
 // write out of the books: it stays unknown, and hides nothing. False as for [Books.GiveUp].
 func (b *Books) Settle(w *Booked, looks Read, show accounting.State) (settled bool) {
 	_ = b.noting(nil, w, func(a *account) []note {
-		if !w.in || !a.trailed {
+		if !w.in || !a.declared {
 			settled = !w.in
 			return nil
 		}

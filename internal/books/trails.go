@@ -1,8 +1,6 @@
 package books
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -18,9 +16,8 @@ type declaration struct {
 	is func(account pending.AccountID) bool
 }
 
-// Declare has the books keep trails of the accounts that a client declares, until done is
-// called; those that they have begun they go on with. What any client of the journal does
-// there is in them.
+// Declare has the books know the accounts that a client declares, until done is called. What any
+// client of the journal does there is on their trails.
 func (b *Books) Declare(is func(account pending.AccountID) bool) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -30,9 +27,7 @@ func (b *Books) Declare(is func(account pending.AccountID) bool) (done func()) {
 	}
 	b.declares[d] = struct{}{}
 	for id, a := range b.of {
-		if !a.trailed && b.isDeclared(id) {
-			a.beginTrails()
-		}
+		a.declared = a.declared || b.isDeclared(id)
 	}
 	return func() {
 		b.mu.Lock()
@@ -43,23 +38,11 @@ func (b *Books) Declare(is func(account pending.AccountID) bool) (done func()) {
 
 func (b *Books) isDeclared(id Account) bool {
 	for d := range b.declares {
-		if id.live() && d.is(id.ID) {
+		if d.is(id.ID) {
 			return true
 		}
 	}
 	return false
-}
-
-// beginTrails begins with what is under way. What earlier runs left is taken over as on
-// an account that was always declared.
-func (a *account) beginTrails() {
-	a.trailed = true
-	open := slices.SortedFunc(maps.Keys(a.open), func(v, w *Booked) int { return cmp.Compare(v.sent, w.sent) })
-	for _, w := range open {
-		if !slices.ContainsFunc(a.trails.left, func(l Left) bool { return l.Booked == w }) {
-			a.enterTrail(w)
-		}
-	}
 }
 
 // FirstLook is how long the first entry on a declared account has to wait until a look shows
@@ -104,7 +87,7 @@ func (b *Books) Looked(id Account) bool {
 
 func (a *account) looked() bool {
 	read := !a.posAt.IsZero() && !a.rowsAt.IsZero() && !a.ordersAt.IsZero()
-	return !a.trailed || a.entered || read && !a.trails.lists.After(a.shown())
+	return !a.declared || a.entered || read && !a.trails.lists.After(a.shown())
 }
 
 // Still are the live accounts in which nothing of the program's rests or runs, nor anything
@@ -136,7 +119,7 @@ func (a *account) lacksBase(symbol string) bool {
 
 // sure reports whether a symbol has a baseline that counts for certain.
 func (of *trail) sure() bool {
-	return of.Base != nil && !slices.ContainsFunc(of.Acts, func(b accounting.Own) bool { return b.Unsure })
+	return of.Base != nil && !of.Base.Others && !slices.ContainsFunc(of.Acts, func(b accounting.Own) bool { return b.Unsure })
 }
 
 // trails are what is known of an account's symbols from one baseline to the next. Each is
@@ -157,6 +140,8 @@ type trails struct {
 type trail struct {
 	accounting.Trail
 	last  time.Time // when an own write last ended
+	ended int       // how many have since the last list that nothing of the program's was under way beside
+	did   Did       // and what the last of them did
 	lists time.Time // as of all symbols, where an earlier run knew it of this one; else zero
 
 	handed bool // an earlier run has handed it over
@@ -192,51 +177,49 @@ func (t *trails) drop() {
 // enterTrail notes that a write is about to be sent, which has its place then.
 func (a *account) enterTrail(w *Booked) {
 	t, symbol := &a.trails, w.Places[0].Symbol
-	if a.trailed {
-		a.goOn()
-		of := t.trail(symbol)
-		a.entered = a.entered || w.Entry && !of.handed // those of other symbols wait still
-		a.rebase(symbol, of)
+	a.goOn()
+	of := t.trail(symbol)
+	a.entered = a.entered || w.Entry && !of.handed // those of other symbols wait still
+	a.rebase(symbol, of)
+	w.sent = t.tick()
+	if !w.Asked.Kind.Acts() {
+		t.waits(w.waiting())
+		return
 	}
-	if w.sent == 0 { // the account may have been declared since
-		w.sent = t.tick()
+	b := accounting.Own{ID: w.ID, Act: *w.Asked, Place: -1, Began: time.Now()}
+	if t.trades.Known {
+		b.Place = t.trades.End()
 	}
-	switch {
-	case !w.Asked.Kind.Acts():
-		t.waits(accounting.Waiting{ID: w.ID, Symbol: symbol, Side: w.Asked.Side, Run: w.Run})
-	case a.trailed:
-		b := accounting.Own{ID: w.ID, Act: *w.Asked, Place: -1, Began: time.Now()}
-		if t.trades.Known {
-			b.Place = t.trades.End()
-		}
-		b.Sent = w.sent
-		t.trail(symbol).Add(b)
-	}
+	b.Sent = w.sent
+	of.Add(b)
 }
 
 // leaveTrail notes what a write came to.
 func (a *account) leaveTrail(w *Booked, ended accounting.Own, did *Did) {
 	t, now := &a.trails, time.Now()
-	if a.trailed {
-		a.goOn()
-		t.trail(w.Places[0].Symbol).last = now
-	} else {
-		t.left = slices.DeleteFunc(t.left, func(l Left) bool { return l.Booked == w })
+	a.goOn()
+	of := t.trail(w.Places[0].Symbol)
+	if did != nil && !did.refused() {
+		of.ended++
+		of.did = *did
 	}
-	switch {
-	case !w.Asked.Kind.Acts():
+	last := now
+	if did != nil && did.unclear() {
+		last = did.ShownFrom.Add(-a.lag) // reads since then show it
+	}
+	if last.After(of.last) {
+		of.last = last
+	}
+	if !w.Asked.Kind.Acts() {
 		t.waitedFor(w, did)
 		return
-	case !a.trailed:
-		return
 	}
-	of := t.trail(w.Places[0].Symbol)
 	own := of.Find(w.ID)
 	defer func() { of.Ended(own == nil && w.given.IsZero()) }() // one that was given up may not be missing
 	switch {
 	case own == nil:
 		return
-	case did == nil:
+	case did == nil, did.refused() && !a.declared: // a stranger may have done as much
 		of.Remove(w.ID)
 		return
 	}
@@ -249,22 +232,54 @@ func (a *account) leaveTrail(w *Booked, ended accounting.Own, did *Did) {
 	}
 }
 
+// waiting is a write under way, or one of which nobody knows what it left.
+func (w *Booked) waiting() accounting.Waiting {
+	o := accounting.Waiting{ID: w.ID, Symbol: w.Places[0].Symbol, Side: w.Asked.Side, Run: w.Run || w.Asked.Kind == accounting.EditRun}
+	if o.Symbol == pending.AnyMarket {
+		o.Symbol = ""
+	}
+	return o
+}
+
 // rebase begins a trail anew with the reads that no own write came near to.
 func (a *account) rebase(symbol string, of *trail) {
 	t := &a.trails
 	held := a.held(symbol)
-	shown := a.shown()
+	shown, stood := a.shown(), a.stood(symbol, held)
+	at := accounting.Base{Position: held.Size, Place: t.place, Status: a.status, At: t.clock}
 	switch {
-	case a.posAt.IsZero(), a.rowsAt.IsZero(), a.ordersAt.IsZero(), !t.trades.Known, t.place < t.trades.First:
+	case a.posAt.IsZero(), a.rowsAt.IsZero(), !t.trades.Known, t.place < t.trades.First, of.last.After(shown):
+		return
+	case of.Base == nil:
+	case a.limited(symbol), !of.From.Before(shown) && !(a.declared && of.Base.Others):
+		return
+	}
+	switch {
+	case !a.declared: // what a stranger did between the two he may have done since
+		at.Others, at.Newer = true, !stood
+		if at.Newer && of.Base != nil && !of.Base.Newer && len(of.Acts) < accounting.MostSince/2 {
+			return // the older one says more
+		}
+	case a.ordersAt.IsZero() && t.lists != ever:
 		return
 	case a.status != "" && !accounting.Open(a.status): // which may be newer than the reads
 		return
-	case held.exact, of.last.After(shown), of.Base != nil && !of.From.Before(shown):
-		return
-	case len(t.waiting(symbol, shown)) > 0 && !a.stood(symbol, held):
+	case len(t.waiting(symbol, shown)) > 0 && !stood:
 		return // they may have traded between the two
+	case !stood:
+		at.Place, at.Near = t.trades.Nearby(t.place, symbol), true
 	}
-	of.Begin(accounting.Base{Position: held.Size, Place: t.trades.Nearby(t.place, symbol), Near: true, Status: a.status, At: t.clock}, shown)
+	of.Begin(at, shown)
+}
+
+// limited reports whether a limit is under way in a symbol: it is judged by the baseline of before it.
+func (a *account) limited(symbol string) bool {
+	for w := range a.open {
+		if w.Places[0].Symbol == symbol && w.Asked.Kind == accounting.Limit {
+			return true
+		}
+	}
+	return false
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -278,7 +293,11 @@ func earlier(a, b time.Time) time.Time {
 func (a *account) sawList(list []accounting.Row, begun time.Time) {
 	a.goOn()
 	t := &a.trails
-	reach := t.trades.Take(list, begun, t.longest)
+	longest := t.longest
+	if !a.declared {
+		longest = max(longest, accounting.ListCut)
+	}
+	reach := t.trades.Take(list, begun, longest)
 	t.longest, t.since = max(t.longest, len(list)), 0
 	if reach != accounting.All {
 		t.place = -1
@@ -286,7 +305,9 @@ func (a *account) sawList(list []accounting.Row, begun time.Time) {
 	need := t.trades.End()
 	for symbol, of := range t.of {
 		of.Keep(reach)
-		of.Follow(symbol, &t.trades, func(from time.Time) []accounting.Waiting { return t.waiting(symbol, from) }, a.status)
+		if a.declared && !a.limited(symbol) {
+			of.Follow(symbol, &t.trades, func(from time.Time) []accounting.Waiting { return t.waiting(symbol, from) }, a.status)
+		}
 		need = min(need, of.Needs(t.trades.End()))
 	}
 	t.trades.Forget(min(need, t.place))
@@ -348,7 +369,7 @@ func (t *trails) waitedFor(w *Booked, did *Did) {
 		return
 	}
 	t.waited = slices.DeleteFunc(t.waited, func(o accounting.Waiting) bool {
-		return o.ID == w.ID && (did == nil || did.Own.WaitID != "" || !did.Own.Waits())
+		return o.ID == w.ID && (did == nil || did.Own.WaitID != "" || !did.unclear() && !did.Own.Waits())
 	})
 	if did != nil && did.Own.WaitID != "" {
 		t.waits(did.Own.Left(w.Places[0].Symbol))
@@ -388,36 +409,49 @@ func (t *trails) forgetGone(by time.Time) {
 	t.waited = slices.DeleteFunc(t.waited, func(o accounting.Waiting) bool { return !o.Gone.IsZero() && !o.Gone.After(by) })
 }
 
-// Course is what is to be replayed of a write's symbol.
-type Course struct {
+// mayRest reports whether a run may have rested orders since a moment.
+func (t *trails) mayRest(from time.Time) bool {
+	return slices.ContainsFunc(t.waited, func(o accounting.Waiting) bool { return o.Run && (o.Gone.IsZero() || o.Gone.After(from)) })
+}
+
+// course is what is to be replayed of a write's symbol.
+type course struct {
 	accounting.Replay
-	Asked int // the write among its acts
+	asked int // the write among its acts
 	acts  []accounting.Own
 	rows  accounting.Trades
 }
 
-// Course returns what has happened in a write's symbol since its baseline; false without
-// one, and of a write that is settled. over means that it can run no more.
-func (b *Books) Course(w *Booked, over bool, status string) (c Course, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	a := b.account(w.account())
+// course returns what has happened in a write's symbol since its baseline; false without
+// one, and of a write that is settled.
+func (a *account) course(w *Booked, alone bool, status string) (c course, ok bool) {
 	a.goOn()
-	t := &a.trails
-	of := t.trail(w.Places[0].Symbol)
-	if own := of.Find(w.ID); own != nil && over && own.Ended == 0 {
-		a.isOver(w)
+	t, symbol := &a.trails, w.Places[0].Symbol
+	of := t.trail(symbol)
+	if own := of.Find(w.ID); own != nil && own.Ended == 0 {
 		own.Ended = w.over
 	}
-	c.Replay, c.Asked, ok = of.Replay(w.Places[0].Symbol, &t.trades, t.waiting(w.Places[0].Symbol, of.From), status, w.ID)
+	c.Replay, c.asked, ok = of.Replay(symbol, &t.trades, t.waiting(symbol, of.From), status, w.ID)
+	if !ok || !w.in {
+		return c, false
+	}
 	c.acts, c.rows = slices.Clone(of.Acts), t.trades
-	return c, ok && c.Asked >= 0 && w.in
+	if w.Asked.Kind == accounting.Limit && !of.Base.Shows(w.sent) {
+		c.Waiting = slices.DeleteFunc(c.Waiting, func(o accounting.Waiting) bool { return o.ID == w.ID })
+		limit := *w.Asked
+		limit.Sent = w.sent
+		c.asked = c.Rests(limit)
+	}
+	if c.Part = !alone || of.Base.Others; c.Part && !of.Base.Others {
+		c.Stranger()
+	}
+	return c, c.asked >= 0
 }
 
-// Open reports whether another write is under way, whose end may say more.
-func (c *Course) Open() bool {
+// open reports whether another write is under way, whose end may say more.
+func (c *course) open() bool {
 	for i := range c.acts {
-		if i != c.Asked && c.acts[i].Ended == 0 {
+		if i != c.asked && c.acts[i].Ended == 0 {
 			return true
 		}
 	}
@@ -432,10 +466,10 @@ func (b *Books) Lost(w *Booked) {
 	})
 }
 
-// Still takes in that equal looks, the first begun at a moment, show a position and a
+// still takes in that equal looks, the first begun at a moment, show a position and a
 // list; false if a newer list is known, or an own write was answered so shortly before that
 // it need not show.
-func (c *Course) Still(begun time.Time, position decimal.Decimal, list []accounting.Row) bool {
+func (c *course) still(begun time.Time, position decimal.Decimal, list []accounting.Row) bool {
 	if !c.rows.Newest(list) {
 		return false
 	}

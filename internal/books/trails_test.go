@@ -1,6 +1,7 @@
 package books
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func TestEdge47_NoOneLookOnAnAccountThatHasEnded(t *testing.T) {
 			b.Declare(declared)
 			b.look(status, Held{Symbol: "BTC", Position: accounting.Position{Size: decimal.NewFromInt(3)}})
 			w := b.lost("lost")
-			_, ok := b.Course(w, false, status)
+			_, ok := b.Course(w, false, true, status)
 			assert.Equal(t, want, ok)
 		})
 	}
@@ -31,30 +32,29 @@ func TestEdge47_NoOneLookOnAnAccountThatHasEnded(t *testing.T) {
 
 func declared(account pending.AccountID) bool { return account == mine.ID }
 
-// TestTrailsAreOfDeclaredAccounts: on any other, no closed trade is taken in but those of a
-// baseline, and no write.
-func TestTrailsAreOfDeclaredAccounts(t *testing.T) {
+// TestATrailOfEachAccount has a stranger on one that nobody declares, who goes once somebody does.
+func TestATrailOfEachAccount(t *testing.T) {
 	b := newBook(t)
 	asked := 0
-	list := func(most int) []accounting.Row { asked = most; return make([]accounting.Row, 30) }
-	lost := b.lost("lost")
-	b.SawTrades(mine, atOnce(b.now), list)
-	b.SawOrders(mine, atOnce(b.now), []accounting.Waiting{{ID: "ord_0"}}, nil)
-	a := b.of[mine]
-	assert.Equal(t, KeptRows, asked)
-	assert.Empty(t, a.trails.of)
-	assert.False(t, a.trails.trades.Known)
-	assert.Equal(t, []string{"ord_0"}, IDsOf(a.trails.waited), "what waits is of every account")
-
-	done := b.Declare(declared)
-	require.NotNil(t, a.trails.trail("BTC").Find(lost.ID), "what is under way is in the trail from its beginning on")
-	b.Restore(Left{b.order("ETH"), Note{}})
-	b.SawTrades(mine, atOnce(b.now), list)
-	assert.Len(t, a.trails.trades.Rows, 30)
-	done()
-	b.Enter(b.order("DOGE"))
-	assert.Len(t, a.trails.of, 3, "who has closed has declared it all the same")
-	assert.False(t, b.account(Account{"live", "acc_2"}).trailed)
+	b.SawTrades(mine, atOnce(b.now), func(most int) []accounting.Row { asked = most; return make([]accounting.Row, 30) })
+	assert.Equal(t, KeptRows, asked, "and more for the trail")
+	assert.Len(t, b.of[mine].trails.trades.Rows, 30)
+	for name, row := range map[string]struct {
+		declare bool
+		want    int
+	}{"nobody declares it": {false, 1}, "somebody does": {true, 0}} {
+		b := newBook(t)
+		if row.declare {
+			b.Declare(declared)
+		}
+		b.read(nil)
+		w := b.order("BTC")
+		require.True(t, b.based(w))
+		c, _ := b.Course(w, true, row.declare, "ACTIVE")
+		strangers := slices.DeleteFunc(c.Waiting, func(o accounting.Waiting) bool { return o.ID != "" })
+		assert.Equal(t, row.want, min(len(strangers), 1), name)
+	}
+	assert.False(t, b.account(Account{"live", "acc_2"}).declared)
 }
 
 // What an earlier run left is not kept beyond its end where no trail needs it.
@@ -79,7 +79,7 @@ func (b *book) look(status string, held ...Held) {
 // lost is a buy that has been sent.
 func (b *book) lost(id string) *Booked {
 	w := b.order("BTC")
-	w.ID, w.Exclusive = id, true
+	w.ID = id
 	w.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
 	b.Enter(w)
 	return w
@@ -95,10 +95,9 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	var notes []Note
 	b.Leave(b.lost("refused before"), &Did{Own: accounting.Own{Unsure: true}})
 	lost := b.order("BTC")
-	lost.ID, lost.Exclusive, lost.Asked = "lost", true, asked
+	lost.ID, lost.Asked = "lost", asked
 	lost.Note = func(n Note) { notes = append(notes, n) }
-	base, entered := b.Enter(lost)
-	assert.Nil(t, base.Orders)
+	entered := b.Enter(lost)
 	_, err := b.Journaled(t.Context(), lost, false)
 	require.NoError(t, err)
 	b.Doubt(lost)
@@ -107,13 +106,13 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	b.Leave(b.lost("did not run"), nil)
 
 	judge := func(b *book, w *Booked, size int64) (ledger.Outcome, accounting.Reason) {
-		c, ok := b.Course(w, true, "ACTIVE")
+		c, ok := b.Course(w, true, true, "ACTIVE")
 		require.True(t, ok)
 		c.To = decimal.NewNullDecimal(decimal.NewFromInt(size))
 		for i := range c.Acts {
 			c.Acts[i].Late = false
 		}
-		return c.Of(c.Asked, -1).Verdict()
+		return c.Of(c.asked, -1).Verdict()
 	}
 	for _, n := range notes {
 		entered.Add(n)
@@ -121,7 +120,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	again := newBook(t)
 	again.Declare(declared)
 	left := again.order("BTC")
-	left.ID, left.Exclusive, left.Asked = "lost", true, asked
+	left.ID, left.Asked = "lost", asked
 	again.Restore(Left{left, entered})
 	for name, w := range map[string]struct {
 		*book
@@ -160,15 +159,15 @@ func rowsOf(symbol string, digests ...uint64) (list []accounting.Row) {
 func TestAWriteEndsOnce(t *testing.T) {
 	b, of := declaredBook(t)
 	w := b.lost("w_1")
-	c, ok := b.Course(w, false, "ACTIVE")
+	c, ok := b.Course(w, false, true, "ACTIVE")
 	require.True(t, ok)
-	assert.Zero(t, c.Acts[c.Asked].Ended, "it can run yet")
-	assert.True(t, (&Course{Asked: -1, acts: of.trail("BTC").Acts}).Open())
-	_, ok = b.Course(w, true, "ACTIVE")
+	assert.Zero(t, c.Acts[c.asked].Ended, "it can run yet")
+	assert.True(t, (&course{asked: -1, acts: of.trail("BTC").Acts}).open())
+	_, ok = b.Course(w, true, true, "ACTIVE")
 	require.True(t, ok)
 	ended := of.trail("BTC").Find("w_1").Ended
 	assert.Positive(t, ended)
-	_, _ = b.Course(w, true, "ACTIVE")
+	_, _ = b.Course(w, true, true, "ACTIVE")
 	assert.Equal(t, ended, of.trail("BTC").Find("w_1").Ended)
 	b.Leave(w, after(1, 1))
 	assert.Equal(t, ended, of.trail("BTC").Find("w_1").Ended)
@@ -177,7 +176,7 @@ func TestAWriteEndsOnce(t *testing.T) {
 	assert.Equal(t, 1, of.since, "it did nothing")
 	b.Leave(b.lost("w_3"), after(1, 2))
 	assert.Greater(t, of.trail("BTC").Find("w_3").Ended, ended)
-	_, ok = b.Course(b.order("BTC"), true, "ACTIVE")
+	_, ok = b.Course(b.order("BTC"), true, true, "ACTIVE")
 	assert.False(t, ok, "a write that is not on the trail")
 }
 
@@ -229,7 +228,7 @@ func TestTheRowsThatAJournalHas(t *testing.T) {
 	of.trades.First = 100 // older ones were forgotten
 	of.trail("BTC").Base = &accounting.Base{Place: 110}
 	w := b.order("BTC")
-	w.Exclusive, w.Asked = true, asked
+	w.Asked = asked
 	s := a.saved(w)
 	require.NotNil(t, s)
 	assert.Equal(t, 102, s.First)
@@ -268,8 +267,8 @@ func TestStill(t *testing.T) {
 		"reads are further behind": {heard: ledger.Lag, lag: 2 * ledger.Lag},
 		"an answer as long before": {heard: 2 * ledger.Lag, lag: 2 * ledger.Lag, want: true},
 	} {
-		c := Course{acts: []accounting.Own{{Heard: origin.Add(-row.heard)}}, rows: accounting.Trades{Rows: row.known, Lag: row.lag}}
-		assert.Equal(t, row.want, c.Still(origin, decimal.Zero, row.list), name)
+		c := course{acts: []accounting.Own{{Heard: origin.Add(-row.heard)}}, rows: accounting.Trades{Rows: row.known, Lag: row.lag}}
+		assert.Equal(t, row.want, c.still(origin, decimal.Zero, row.list), name)
 	}
 }
 
@@ -334,12 +333,14 @@ func TestWhatMayHaveTraded(t *testing.T) {
 
 // A write that a trail replays has one look read where the trail has no baseline for certain.
 func TestWhoReadsForATrail(t *testing.T) {
-	for kind, want := range map[accounting.Kind]bool{accounting.Entry: true, 0: false} {
+	for run, want := range map[bool]bool{false: true, true: false} {
 		b, of := declaredBook(t)
 		of.trail("BTC").last = b.now
 		b.pass(ledger.Lag)
 		w := b.order("BTC")
-		w.Asked = &accounting.Act{Kind: kind, Side: accounting.Long}
+		if run {
+			w = b.pro("BTC")
+		}
 		assert.Equal(t, want, b.WantsRead(w, b.now))
 	}
 }
@@ -376,21 +377,21 @@ func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
 		of := a.trails.trail("BTC")
 		of.Base, of.From = &accounting.Base{Place: 1}, origin
 		lost := before.order("BTC")
-		lost.ID, lost.Exclusive, lost.Asked = "lost", true, asked
-		_, n := before.enter(before.journaled(lost))
+		lost.ID, lost.Asked = "lost", asked
+		n := before.enter(before.journaled(lost))
 		require.NotNil(t, n.Trail)
 		assert.Equal(t, unseen, n.Trail.Unseen)
 
 		next := restartedBook(t, Earlier{})
 		left := next.order("BTC")
-		left.ID, left.Exclusive, left.Asked = "lost", true, asked
+		left.ID, left.Asked = "lost", asked
 		next.Restore(Left{left, n})
 		without := next.order("ETH")
-		without.ID, without.Exclusive, without.Asked = "without", true, asked
+		without.ID, without.Asked = "without", asked
 		next.Restore(Left{without, Note{}})
-		_, ok := next.Course(left, true, "ACTIVE")
+		_, ok := next.Course(left, true, true, "ACTIVE")
 		require.True(t, ok)
-		_, ok = next.Course(without, true, "ACTIVE")
+		_, ok = next.Course(without, true, true, "ACTIVE")
 		assert.False(t, ok, "its journal has no baseline")
 		now := &next.of[mine].trails
 		assert.Equal(t, unseen, now.unseen("BTC", now.trail("BTC").From))

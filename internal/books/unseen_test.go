@@ -45,14 +45,14 @@ func TestAnOrderOfAnEarlierRunFillsUnseen(t *testing.T) {
 				for _, read := range row.after {
 					w.read(read)
 				}
-				b := &Booked{ID: "lost", Places: &[2]pending.Place{market(btc)}, Entry: true, Exclusive: true, Lists: true}
+				b := &Booked{ID: "lost", Places: &[2]pending.Place{market(btc)}, Entry: true}
 				b.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Side(o.side), Size: decimal.NewFromInt(int64(o.left))}
 				journal := w.books(b, false)
 				w.Doubt(b)
 				if row.restart {
 					w.begin(Earlier{})
 					again := *b
-					b = &Booked{ID: again.ID, Asked: again.Asked, Exclusive: true, Places: again.Places, Entry: true, Lists: true, Note: again.Note}
+					b = &Booked{ID: again.ID, Asked: again.Asked, Places: again.Places, Entry: true, Note: again.Note}
 					w.Restore(Left{b, journal.fold()})
 				}
 				time.Sleep(ledger.Lag + time.Second)
@@ -60,7 +60,7 @@ func TestAnOrderOfAnEarlierRunFillsUnseen(t *testing.T) {
 				time.Sleep(ledger.Lag + time.Second)
 				second := w.look()
 				require.True(t, first.shows.Equal(second.shows, btc))
-				outcome, why := judged(w, w.Books, b, first, second, true)
+				outcome, why := judged(w, w.Books, b, false, first, second, true)
 				assert.Equal(t, ledger.Unknown, outcome, why)
 			})
 		})

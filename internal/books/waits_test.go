@@ -71,15 +71,15 @@ func TestStillAndLost(t *testing.T) {
 	b.Declare(declared)
 	b.look("ACTIVE")
 	w := b.lost("lost")
-	c, ok := b.Course(w, true, "ACTIVE")
+	c, ok := b.Course(w, true, true, "ACTIVE")
 	require.True(t, ok)
 	one := decimal.NewFromInt(1)
-	assert.False(t, c.Still(b.now, one, []accounting.Row{{Digest: 7}}), "a row that is not known")
-	require.True(t, c.Still(b.now.Add(time.Minute), one, nil))
+	assert.False(t, c.still(b.now, one, []accounting.Row{{Digest: 7}}), "a row that is not known")
+	require.True(t, c.still(b.now.Add(time.Minute), one, nil))
 	assert.True(t, c.To.Valid && c.To.Decimal.Equal(one))
 
 	b.Lost(w)
-	_, ok = b.Course(w, true, "ACTIVE")
+	_, ok = b.Course(w, true, true, "ACTIVE")
 	assert.False(t, ok)
 }
 
@@ -151,8 +151,7 @@ func TestFirstLookAfterAnEarlierRun(t *testing.T) {
 			known = true
 			b.atOnce(nil)
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
-			base, _ := b.Enter(b.order("BTC"))
-			assert.Equal(t, row.counts, base != nil)
+			assert.Equal(t, row.counts, b.based(b.order("BTC")))
 
 			paper := Account{Environment: "sandbox"}
 			b.SawPositions(paper, atOnce(b.now), nil)

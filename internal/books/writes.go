@@ -21,17 +21,15 @@ type Booked struct {
 	// one, the account's lists of what waits.
 	Places *[2]pending.Place
 	Entry  bool
-	// Exclusive: nobody else trades the account; it is declared, and nothing shows the contrary.
-	Exclusive bool
-	// Lists means that a baseline needs what rests and runs, Run also what has run.
-	Lists, Run bool
+	// Run: what it leaves is a run.
+	Run bool
 	// Note puts a note into the journal, in which the write is; nil without a journal.
 	Note func(n Note)
 
-	base  *accounting.Base
-	basis *basis // nil without a baseline
-	sent  int    // its place in the order of the account's writes: what ended later came beside it
-	over  int    // and when it ended, or could run no more; 0 before
+	ids     *accounting.IDs // of one that leaves an id; nil where they are not known
+	entered time.Time
+	sent    int // its place in the order of the account's writes: what ended later came beside it
+	over    int // and when it ended, or could run no more; 0 before
 
 	given     time.Time // when nobody could find out about it any more; zero before
 	in        bool
@@ -40,20 +38,6 @@ type Booked struct {
 	detailed  bool // its journal is to know each write beside it
 	based     bool // and has a trail that counts
 	journaled bool
-}
-
-// basis is what the baseline of a write shows beside the position, and what it does not.
-type basis struct {
-	own         []accounting.Own // what other writes did, by the journal of an earlier run
-	rows, shown int              // its rows, and its position, show what had ended by these places
-	waiting     []accounting.Waiting
-}
-
-func (w *Booked) basedOn() basis {
-	if w.basis == nil {
-		return basis{}
-	}
-	return *w.basis
 }
 
 // account is whose it is.
@@ -69,47 +53,22 @@ type openIn struct {
 
 func (w *Booked) waits() bool { return w.Places[1] != (pending.Place{}) }
 
-// from is the place behind which the write has to know what has ended.
-func (w *Booked) from() int {
-	if w.base == nil {
-		return w.sent
-	}
-	basis := w.basedOn()
-	return min(w.sent, basis.rows, basis.shown)
-}
-
 // Enter adds a write that is about to be sent. It returns what the journal has to keep of
-// it: the baseline, what other writes did since, and whether others are under way beside
-// it.
+// it: what is known of the account, and whether others are under way beside it.
 func (b *Books) Enter(w *Booked) Note {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
-	w.base = a.baseline(w)
-	if w.base != nil {
-		symbol := w.Places[0].Symbol
-		w.basis = &basis{rows: a.rowsShow, shown: a.held(symbol).shows, waiting: a.waiting(symbol)}
-		if a.trailed && a.trails.unseen(symbol, a.shown()) { // it may have traded between the reads
-			w.basis.waiting = append(w.basis.waiting, accounting.Waiting{})
-		}
-	}
-	a.enter(w)
+	w.ids, w.entered = a.ids(w), time.Now()
 	a.enterTrail(w)
+	a.enter(w)
 	if w.Note == nil {
 		return Note{}
 	}
-	k := a.evidence(w)
-	if len(k.Own)+len(k.Waiting) > maxJournaled {
-		k = accounting.Facts{}
-	}
-	n := Note{Sent: w.sent, Base: k.Base, Own: k.Own, Waiting: k.Waiting, NoBaseline: w.company, NoTrail: w.company, Trail: a.saved(w)}
+	n := Note{Sent: w.sent, IDs: w.ids, NoIDs: w.company, NoTrail: w.company, Trail: a.saved(w)}
 	w.based = n.Trail != nil
 	return n
 }
-
-// maxJournaled bounds the writes that a journal keeps with another. One that has more
-// since its baseline is kept without.
-const maxJournaled = 64
 
 func (a *account) enter(w *Booked) {
 	w.in = true
@@ -165,14 +124,15 @@ func (b *Books) Restore(all ...Left) {
 
 func (a *account) restore(l *Left) {
 	w := l.Booked
-	w.sent, w.based = l.Note.Sent, l.based() > 0
-	if !l.Note.NoBaseline {
-		w.base = l.Note.Base
+	w.sent, w.based, w.entered = l.Note.Sent, l.based() > 0, a.began
+	if !l.Note.NoIDs {
+		w.ids = l.Note.IDs
 	}
-	w.basis = &basis{own: slices.Clone(l.Note.Own), rows: w.sent, shown: w.sent, waiting: l.Note.Waiting}
-	w.basis.own = slices.DeleteFunc(w.basis.own, func(o accounting.Own) bool {
-		return !o.Ran && (w.base != nil || !o.Unsure) // a refusal, which trails alone take for uncertain
-	})
+	for i := range l.Note.Own {
+		if o := &l.Note.Own[i]; o.Kind == accounting.Limit || o.Kind == accounting.Pro {
+			w.left(o)
+		}
+	}
 	a.trails.left = append(a.trails.left, *l)
 	w.journaled, w.detailed = true, true
 	if l.Note.Settled {
@@ -194,7 +154,7 @@ func (b *Books) Journaled(ctx context.Context, w *Booked, company bool) (noted b
 	err = b.noting(ctx.Done, w, func(*account) []note {
 		w.journaled = true
 		if noted = w.company && !company; noted {
-			return []note{{w, Note{NoBaseline: true, NoTrail: true}}}
+			return []note{{w, Note{NoIDs: true, NoTrail: true}}}
 		}
 		return nil
 	})
@@ -216,23 +176,49 @@ func (b *Books) Doubt(w *Booked) {
 		if !w.journaled {
 			return nil
 		}
-		k := a.evidence(w)
-		n := Note{Own: k.Own, Waiting: k.Waiting, All: true, NoBaseline: k.Base == nil, Trail: a.saved(w)}
+		n := Note{IDs: w.ids, All: true, NoIDs: w.ids == nil, Trail: a.saved(w)}
 		w.based = n.Trail != nil
 		return []note{{w, n}}
 	})
 }
 
-// Known returns what is known of the account before a write, and of those beside it. over means
-// that it can run no more.
-func (b *Books) Known(w *Booked, over bool) accounting.Facts {
+// Known returns what is known of a write: by equal looks, the last of which show look, and the first of those that
+// count began at a moment; zero without them. over means that it can run no more, alone that nobody else trades
+// the account.
+func (b *Books) Known(w *Booked, over, alone bool, look accounting.Look, began time.Time) accounting.Facts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
 	if over {
 		a.isOver(w)
 	}
-	return a.evidence(w)
+	f := accounting.Facts{Asked: *w.Asked, IDs: w.ids, Runs: a.trails.mayRest(w.entered), Look: look, Exclusive: alone, Ended: w.anew}
+	f.Asked.Sent, f.Asked.Ended = w.sent, w.over
+	if c, ok := a.course(w, alone, look.Status); ok {
+		f.Still = !began.IsZero() && c.still(began, look.Position.Size, look.Rows)
+		// The status was read before the closed trades, and may lag: only what equal looks show was
+		// closed before the last of them asked for it.
+		c.Halted = c.Halted || !f.Still
+		f.Course, f.At, f.Open = &c.Replay, c.asked, c.open()
+	}
+	return f
+}
+
+// Before is the position before a write; false if it is not known.
+func (b *Books) Before(w *Booked) (before decimal.Decimal, known bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	of := b.account(w.account()).trails.trail(w.Places[0].Symbol)
+	if of.Base == nil || of.Base.Shows(w.sent) {
+		return before, false
+	}
+	before, known = of.Base.Position, true
+	for i := range of.Acts {
+		if own := &of.Acts[i]; own.ID != w.ID {
+			before, known = own.After.Decimal, own.Ended > 0 && own.Ended < w.sent && own.After.Valid
+		}
+	}
+	return before, known
 }
 
 // isOver gives a write the place at which it had ended.
@@ -240,50 +226,6 @@ func (a *account) isOver(w *Booked) {
 	if w.over == 0 {
 		w.over = a.trails.tick()
 	}
-}
-
-func (a *account) evidence(w *Booked) accounting.Facts {
-	basis := w.basedOn()
-	k := accounting.Facts{Asked: *w.Asked, Base: w.base, Own: slices.Clone(basis.own), Ended: w.anew}
-	k.Asked.Sent, k.Asked.Ended = w.sent, w.over
-	for i := range a.done {
-		d := &a.done[i]
-		if d.place != w.Places[0] && !(d.waits && w.waits()) {
-			continue
-		}
-		o := d.Own
-		switch {
-		case o.Ended > w.sent: // beside it
-			if d.unclear() {
-				k.Base = nil
-			}
-		case d.unclear() || w.base == nil || d.place != w.Places[0]:
-			continue // the reads after it show it, or there are none
-		default:
-			o.InRows, o.InPosition = o.Ended <= basis.rows, o.Ended <= basis.shown
-			if o.InRows && o.InPosition && !o.Waits() {
-				continue
-			}
-		}
-		k.Own = append(k.Own, o)
-	}
-	if k.Base != nil {
-		left := func(id string) bool {
-			return id != "" && slices.ContainsFunc(k.Own, func(o accounting.Own) bool { return o.WaitID == id })
-		}
-		k.Waiting = slices.DeleteFunc(slices.Clone(basis.waiting), func(o accounting.Waiting) bool { return left(o.ID) })
-	}
-	return k
-}
-
-// waiting are the orders and the runs that may trade in a symbol by themselves, or may have since the
-// positions were read. What a write under way leaves is not among them.
-func (a *account) waiting(symbol string) []accounting.Waiting {
-	may := a.trails.known(symbol, a.posAt.Add(-a.lag))
-	for w := range a.open {
-		may = slices.DeleteFunc(may, func(o accounting.Waiting) bool { return w.waits() && o.ID == w.ID })
-	}
-	return may
 }
 
 // MarketOf is the market of a run; empty if neither a read nor an answer has shown it.
@@ -299,12 +241,12 @@ func (b *Books) MarketOf(id Account, run string) string {
 }
 
 // Wants reports whether anybody has to know what a write did: of an order or a close on an account that is
-// not declared, without a read and without a write beside it, nobody has.
+// not declared, without a read, nobody has.
 func (b *Books) Wants(w *Booked) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
-	return a.known() || len(a.open) > 1 || a.trailed || w.waits()
+	return a.known() || a.declared || w.waits() || a.trails.trail(w.Places[0].Symbol).Base != nil
 }
 
 // Did is what a write that has ended did.
@@ -312,17 +254,11 @@ type Did struct {
 	// Own is what its answer says that it traded: it ran. Or it is unsure: its answer is a refusal, which the
 	// trail of a declared account alone does not take for certain, or nobody knows. Its places the books know.
 	Own accounting.Own
-	// After is the position after it, at the time of its answer; nil if that does not say
-	// one.
-	After *accounting.Position
 	// Profit is the result of a close, before fees; not valid if not known.
 	Profit decimal.NullDecimal
 	// ShownFrom: nobody knows what it did, and reads begun from then on show it; zero where its answer says
 	// what.
 	ShownFrom time.Time
-
-	place pending.Place // its market
-	waits bool          // it left something that can show in the lists of the whole account
 }
 
 func (d *Did) unclear() bool { return !d.ShownFrom.IsZero() }
@@ -338,7 +274,6 @@ func (b *Books) Leave(w *Booked, did *Did) {
 		if !w.in {
 			return nil
 		}
-		alone := a.alone(w)
 		a.leave(w)
 		a.isOver(w)
 		own := w.ended(did)
@@ -348,7 +283,7 @@ func (b *Books) Leave(w *Booked, did *Did) {
 		case did.unclear():
 			a.unclear(w, did)
 		default:
-			a.did(w, did, alone)
+			a.did(&did.Own)
 		}
 		return a.notesOf(w, own, did)
 	})
@@ -365,21 +300,6 @@ func (w *Booked) ended(did *Did) accounting.Own {
 	}
 	own.ID, own.Sent, own.Ended = w.ID, w.sent, w.over
 	return *own
-}
-
-// alone reports whether no other write was under way in the market beside a write: then
-// the position in its answer is the one after it.
-func (a *account) alone(w *Booked) bool {
-	p := a.places[w.Places[0]]
-	if p.plain+len(p.detailed) > 1 {
-		return false
-	}
-	for i := len(a.done) - 1; i >= 0 && a.done[i].Own.Ended > w.sent; i-- {
-		if a.done[i].place == w.Places[0] {
-			return false
-		}
-	}
-	return true
 }
 
 func (a *account) leave(w *Booked) {
@@ -400,20 +320,18 @@ func (a *account) leavePlaces(w *Booked) {
 	}
 }
 
-// did notes what an answered write did.
-func (a *account) did(w *Booked, did *Did, alone bool) {
-	if did.Own.Waits() {
-		a.ran = a.ran || did.Own.Kind != accounting.Limit
-		a.addWaiting(&did.Own)
+// did notes what an answered write left.
+func (a *account) did(own *accounting.Own) {
+	if !own.Waits() {
+		return
 	}
-	if a.known() || len(a.open) > 0 {
-		a.add(w, did)
+	a.ran = a.ran || own.Kind != accounting.Limit
+	a.addWaiting(own)
+	if own.Kind == accounting.EditRun { // which leaves nothing new
+		return
 	}
-	if did.After != nil && alone {
-		if a.positions == nil {
-			a.positions = make(map[string]position)
-		}
-		a.positions[w.Places[0].Symbol] = position{Position: *did.After, at: did.Own.Heard, exact: true, shows: a.trails.clock}
+	for w := range a.open {
+		w.left(own)
 	}
 }
 
@@ -425,7 +343,7 @@ const maxWaiting = 1024
 func (a *account) addWaiting(own *accounting.Own) {
 	switch {
 	case own.WaitID == "" && own.Kind != accounting.EditRun: // which leaves nothing new
-		a.ordersAt, a.finAt = time.Time{}, time.Time{}
+		a.ordersAt, a.finAt, a.unnamed = time.Time{}, time.Time{}, true
 	case own.WaitID == "" || a.ordersAt.IsZero(): // there is no list
 	case len(a.orders)+len(a.runs) >= maxWaiting:
 		a.ordersAt = time.Time{} // nobody has read them for so long
@@ -440,13 +358,13 @@ func (a *account) addWaiting(own *accounting.Own) {
 // it is known no longer.
 func (a *account) unclear(w *Booked, did *Did) {
 	a.ran = a.ran || w.Run
-	did.Own.Ended = a.trails.tick() // for who entered since it could run no more, too
-	a.add(w, did)
+	if w.waits() {
+		a.unnamed = true
+		for o := range a.open {
+			o.ids = nil // what it left may be taken for theirs
+		}
+	}
 	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.finAt}, did.ShownFrom.After) {
 		a.forget()
-		return
 	}
-	held := a.held(w.Places[0].Symbol)
-	held.exact = false
-	a.positions[w.Places[0].Symbol] = held
 }

@@ -16,9 +16,8 @@ import (
 func (d *Driver) bookWrite(w *Write) books.Booked {
 	live := w.Ledger.Keyed
 	b := books.Booked{
-		ID: string(w.Intent.ID), Asked: w.asked(), Exclusive: d.Exclusive(w.Intent.Account),
-		Places: &w.Places, Entry: w.Intent.Entry,
-		Lists: live, Run: live && w.Traits.Run,
+		ID: string(w.Intent.ID), Asked: w.asked(),
+		Places: &w.Places, Entry: w.Intent.Entry, Run: live && w.Traits.Run,
 	}
 	if live && d.Durable() {
 		b.Note = func(n books.Note) { d.store.write(w, record{Beside: &n}) }
@@ -77,7 +76,7 @@ func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
 		return d.unclear(w, f)
 	}
 	did, clear := effectOf(w, last)
-	if !clear || did.After != nil && w.Ledger.Without.Answers {
+	if !clear || did.Own.After.Valid && w.Ledger.Without.Answers {
 		return d.unclear(w, f)
 	}
 	return did

@@ -40,7 +40,8 @@ func TestTheTimeFromWhichAWriteCanRun(t *testing.T) {
 				now := time.Now()
 				d.Clock.service.Closed(d.Clock.Now().Service, now, now)
 				w := lost(t, d, "w_1", row.operation, func(w *Write) { w.Intent.Body = []byte(row.body) })
-				require.Nil(t, w.Baseline())
+				_, known := w.Before()
+				require.False(t, known)
 				w.Ledger.Note(ledger.Fact{Kind: ledger.FenceEnded, At: d.Clock.Now(), Answer: partWay})
 				closed := accounting.Row{
 					Digest: 1, Symbol: "BTC", Side: accounting.Short, Cause: accounting.Market, Size: decimal.NewNullDecimal(one),

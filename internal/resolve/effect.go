@@ -6,7 +6,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/books"
-	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -48,33 +47,31 @@ func waitingID(kind accounting.Kind, body []byte) string {
 
 // orderEffect is the effect of an order that filled; false if its answer cannot be read.
 func orderEffect(did *books.Did, answer wire.Value) bool {
-	after := accounting.Position{}
+	after := decimal.Zero
 	switch answer := answer.(type) {
 	case *api.OrderResponse:
 		if answer.Fill.Size.IsPositive() {
 			did.Own.Size = answer.Fill.Size
 		}
 		if p := answer.Position.Value(); p != nil {
-			opened, _ := p.OpenedAt.Get()
-			after = positionOf(p.Side, p.Size, p.EntryPrice, opened)
+			after = signed(p.Side, p.Size)
 		}
 	case *api.SandboxOrderResponse:
 		if p := answer.Position.Value(); p != nil {
-			after = positionOf(p.Side, p.Size, p.EntryPrice, p.OpenedAt)
+			after = signed(p.Side, p.Size)
 		}
 	default:
 		return false
 	}
-	did.After, did.Own.After = &after, decimal.NewNullDecimal(after.Size)
+	did.Own.After = decimal.NewNullDecimal(after)
 	return true
 }
 
-func positionOf(side string, size, entryPrice decimal.Decimal, openedAt wire.Timestamp) accounting.Position {
-	opened, _ := openedAt.Get()
+func signed(side string, size decimal.Decimal) decimal.Decimal {
 	if SideOf(side) == accounting.Short {
-		size = size.Neg()
+		return size.Neg()
 	}
-	return accounting.Position{Size: size, EntryPrice: entryPrice, OpenedAt: servicetime.Shown(opened)}
+	return size
 }
 
 func orderAnswerOf(w *Write, a *Answer) wire.Value {

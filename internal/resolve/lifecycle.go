@@ -113,7 +113,7 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 		return err
 	}
 	w.journaled = true
-	noted, unnoted := w.books.Journaled(ctx, &w.booked, beside.NoBaseline)
+	noted, unnoted := w.books.Journaled(ctx, &w.booked, beside.NoTrail)
 	if noted && unnoted == nil {
 		unnoted = d.store.sync(ctx, w)
 	}

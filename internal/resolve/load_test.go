@@ -151,7 +151,7 @@ func TestAnExitBesideAJournalThatCannotBeRead(t *testing.T) {
 		k.noRead = nil
 		found, _ := d.Recover(t.Context())
 		require.Len(t, found, 1)
-		assert.Equal(t, ledger.Unknown, found[0].Outcome)
+		assert.Equal(t, ledger.NotApplied, found[0].Outcome, "the only trade is the exit's")
 	})
 }
 

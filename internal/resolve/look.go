@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"slices"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
@@ -55,28 +54,4 @@ type seenLook struct {
 	look  *Look
 	began []time.Time // the last three at most: no verdict needs more
 	equal int         // how many they are in all
-}
-
-// idsOf are the orders and runs that other writes are known to have left. What was read
-// before the write is theirs only if the write itself cannot have left it by then.
-func idsOf(own []accounting.Own, waiting []accounting.Waiting, firstUseKnown bool) map[string]bool {
-	ids := make(map[string]bool, len(own))
-	for i := range own {
-		ids[own[i].WaitID] = true
-	}
-	for i := range waiting {
-		ids[waiting[i].ID] = firstUseKnown
-	}
-	return ids
-}
-
-// upTo drops the rows behind the last that the baseline had: it keeps the newest alone, so
-// what is older looks new.
-func upTo(rows, known []accounting.Row) []accounting.Row {
-	for i := len(rows) - 1; i >= 0; i-- {
-		if slices.ContainsFunc(known, func(k accounting.Row) bool { return k.Digest == rows[i].Digest }) {
-			return rows[:i+1]
-		}
-	}
-	return rows
 }

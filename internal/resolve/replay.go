@@ -3,43 +3,7 @@ package resolve
 import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
-	"github.com/tradingapi/trading-go/internal/ledger"
 )
-
-// judgeTrail judges an order or a close on an exclusive account by every course that the trades of its
-// market can have taken since the baseline of the trail; false where there is none, or the write is not in it.
-func (d *Driver) judgeTrail(w *Write, f *accounting.Facts, shown *seenLook, lookedBefore bool) (v accounting.Verdict, judged bool) {
-	if !f.Exclusive || f.Ended || !w.asked().Kind.Acts() || !w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
-		return v, false
-	}
-	over := f.Held || f.Gone
-	c, ok := w.books.Course(&w.booked, over, f.Look.Status)
-	if !ok {
-		return v, false
-	}
-	n := len(shown.began) // of equal looks the first may be behind an own write that the last two are not
-	equal := n >= 2 && c.Still(shown.began[n-2], f.Look.Position.Size, f.Look.Rows)
-	// The status was read before the closed trades, and may lag: only what equal looks show was
-	// closed before the last of them asked for it.
-	c.Halted = c.Halted || !equal
-	found := c.Of(c.Asked, accounting.NoAct)
-	v.Outcome, v.Reason = found.Verdict()
-	v.Likely = v.Outcome
-	switch {
-	case v.Outcome == ledger.NotApplied && !over:
-		v.Outcome, v.Reason = ledger.Unknown, accounting.NotHeld
-	case v.Outcome != ledger.Unknown && (equal || lookedBefore): // own writes beside the looks make them differ
-	case v.Reason == accounting.NothingFits && f.Look.Equal >= 2, equal && !c.Open(): // nothing that follows says more
-	case equal: // another one is under way, which may never be found out about
-		v.Outcome, v.Reason = ledger.Unknown, accounting.PendingBeside
-	default:
-		v.Outcome, v.Reason = ledger.Unknown, accounting.LookAgain
-	}
-	if v.Reason == accounting.NothingFits {
-		w.books.Lost(&w.booked)
-	}
-	return v, true
-}
 
 // giveUp notes why nobody can find out about a write, which two looks have found. On a declared
 // account the looks then show all that there is, whatever the write did, since it can run no
@@ -69,7 +33,7 @@ func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final
 	}
 	// A later run must not judge it by a trail that ends here. That it hides nothing stands behind
 	// what those beside it have to know.
-	gone := record{Beside: &books.Note{NoBaseline: true, NoTrail: true}}
+	gone := record{Beside: &books.Note{NoIDs: true, NoTrail: true}}
 	if d.noteBefore(w, gone) != nil || !w.books.Settle(&w.booked, looks, show) {
 		return false
 	}

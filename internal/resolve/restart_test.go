@@ -134,7 +134,7 @@ func TestTheBaselineOutlivesTheProcess(t *testing.T) {
 	}{
 		{name: "nothing beside it", want: ledger.Applied, says: string(accounting.ReplayFits)},
 		{
-			name: "another order beside it, whose answer cannot be read", want: ledger.NotApplied, says: string(accounting.ReplayFits),
+			name: "another order beside it, whose answer cannot be read", want: ledger.NotApplied, says: string(accounting.NoTrace),
 			left: func(t *testing.T, d *Driver, _ *disk) {
 				_, err := send(t, d, newWrite(d, "w_2", order), success)
 				require.NoError(t, err)

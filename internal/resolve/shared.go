@@ -182,7 +182,7 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 	trade := make(map[*books.Books][]books.Left)
 	for _, w := range left {
 		if w.gap = w.gap || len(r.ahead) > 0; w.gap { // its records say nothing of these exits
-			w.beside.NoTrail = true
+			w.beside.Gap()
 		}
 		r.add(w.Write)
 		if w.Traits.Trades {

@@ -352,9 +352,9 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	f := ledger.Fact{Kind: ledger.Looked, At: d.Clock.At(l.At)}
 	v := d.decide(w, shown, seen != nil)
 	stays := v.Reason == accounting.NotHeld && w.Ledger.StaysReceived(f.At)
-	// The first of equal looks decides nothing, unless a trail explains it and the one before (judgeTrail). But it
+	// The first of equal looks decides nothing, unless a course explains it and the one before. But it
 	// may agree with a stored refusal.
-	if len(shown.began) == 1 && v.Reason != accounting.ReplayFits {
+	if len(shown.began) == 1 && (w.Traits.Levels || v.Outcome == ledger.Unknown) {
 		f.Finding.Outcome = v.Likely
 	} else {
 		final := staysUnknown(v.Reason) && d.giveUp(w, shown, v.Reason)
@@ -470,43 +470,31 @@ func (d *Driver) decide(w *Write, shown *seenLook, lookedBefore bool) accounting
 	return v
 }
 
-// judge is decide by accounting: of an order or a close on an account that nobody else trades by the trail of its
-// market ([Driver.judgeTrail]), of any other write by its own baseline ([accounting.Judge]).
+// judge is decide by accounting.
 func (d *Driver) judge(w *Write, shown *seenLook, lookedBefore bool) accounting.Verdict {
-	now := shown.look
-	at := d.Clock.Now()
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
 	beside := d.pending.beside(w)
-	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(at)
-	f := w.books.Known(&w.booked, held || gone)
-	f.Symbol, f.Held, f.Gone, f.Lag = w.Intent.Symbol, held, gone, w.Ledger.Without.Lag
-	f.Look = accounting.Look{State: now.State(w.Intent.Symbol), At: shown.began[0], Equal: len(shown.began)}
-	f.Exclusive = w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap // what others did is not known
-	f.PendingBeside, f.PendingID = beside, beside
+	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(d.Clock.Now())
+	exclusive := w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap // what others did is not known
+	look, began := accounting.Look{State: shown.look.State(w.Intent.Symbol), Equal: len(shown.began)}, time.Time{}
+	if n := len(shown.began); n >= 2 && w.asked().Kind != accounting.Limit { // the first may be behind an own write that the last two are not
+		began = shown.began[n-2]
+	} else if n >= 2 {
+		began = shown.began[0]
+	}
+	f := w.books.Known(&w.booked, held || gone, exclusive, look, began)
+	f.Symbol, f.Held, f.Gone, f.Again, f.PendingBeside, f.PendingID = w.Intent.Symbol, held, gone, lookedBefore, beside, beside
 	if !w.Ledger.Without.Times {
 		f.From = d.Clock.service.TradesFrom(d.Clock.firstUse(w))
 	}
-	if v, judged := d.judgeTrail(w, &f, shown, lookedBefore); judged {
-		return v
+	if !w.Ledger.FirstUseKnown { // its key may have been used before the baseline
+		f.Course, f.IDs = nil, nil
 	}
-	for i := 1; i < len(shown.began) && isBehind(f.Look.At, f.Own, w.Ledger.Without.ReadLag()); i++ {
-		f.Look.At, f.Look.Equal = shown.began[i], len(shown.began)-i // as equal, and not behind
+	v := accounting.Judge(f)
+	if v.Reason == accounting.NothingFits && f.Course != nil {
+		w.books.Lost(&w.booked)
 	}
-	// What a trail decides, nothing else does: without one the write has no baseline. Nor has one whose key
-	// may have been used before it.
-	if f.Exclusive && f.Asked.Kind.Acts() && w.Ledger.Keyed || !w.Ledger.FirstUseKnown {
-		f.Base = nil
-	}
-	f.Known = idsOf(f.Own, f.Waiting, w.Ledger.FirstUseKnown)
-	if f.Base != nil {
-		f.Look.Rows = upTo(f.Look.Rows, f.Base.Rows)
-	}
-	return accounting.Judge(f)
-}
-
-// isBehind reports whether a look may not show an own write yet that trades.
-func isBehind(began time.Time, own []accounting.Own, lag time.Duration) bool {
-	return slices.ContainsFunc(own, func(o accounting.Own) bool { return !o.Waits() && began.Before(o.Heard.Add(lag)) })
+	return v
 }
 
 // sendOnce sends a fence, or a request like one.

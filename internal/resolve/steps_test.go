@@ -195,7 +195,7 @@ func TestWhatTheAccountShows(t *testing.T) {
 	}{
 		{name: "it ran", shows: bought, outcome: ledger.Applied, says: "executed (accounting: " + string(accounting.ReplayFits) + "), and its answer is lost"},
 		{name: "others trade the account", shared: true, shows: bought, says: string(accounting.NotExclusive)},
-		{name: "it did not run", outcome: ledger.NotApplied, says: string(accounting.ReplayFits)},
+		{name: "it did not run", outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
 		{name: "it did not run, whoever trades", shared: true, outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
 		{name: "an order rests", operation: limit, orders: []string{"ord_0", "ord_1"}, outcome: ledger.Applied, says: string(accounting.OneNewID)},
 		{name: "none rests that did not before", operation: limit, orders: []string{"ord_0"}, outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
@@ -213,7 +213,8 @@ func TestWhatTheAccountShows(t *testing.T) {
 					operation = row.operation
 				}
 				w := lost(t, d, "w_1", operation, func(w *Write) { w.Ledger.Exclusive = !row.shared })
-				assert.NotNil(t, w.Baseline())
+				_, based := w.Before()
+				assert.True(t, based)
 				r, known := d.Wait(t.Context(), w)
 				assert.Equal(t, row.outcome != ledger.Unknown, known)
 				assert.Equal(t, row.outcome, r.Outcome)

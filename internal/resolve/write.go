@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
@@ -221,5 +223,5 @@ func (w *Write) Handed() <-chan struct{} { return w.handed }
 // Tracked reports whether what becomes of it can be asked for by its id.
 func (w *Write) Tracked() bool { return w.registered || w.Left }
 
-// Baseline is the position before it, if that is known.
-func (w *Write) Baseline() *accounting.Base { return w.books.Known(&w.booked, false).Base }
+// Before is the position before it; false if that is not known.
+func (w *Write) Before() (decimal.Decimal, bool) { return w.books.Before(&w.booked) }
