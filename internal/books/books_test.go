@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ type book struct {
 	t     *testing.T
 	now   time.Time
 	notes map[*Booked][]Note
-	next  int
+	next  atomic.Int64
 }
 
 func newBook(t *testing.T) *book {
@@ -58,8 +59,7 @@ func (b *book) read(held []Held) {
 
 // order returns an order that is not entered yet.
 func (b *book) order(symbol string) *Booked {
-	b.next++
-	return &Booked{ID: "w" + strconv.Itoa(b.next), Asked: asked, Places: &[2]pending.Place{market(symbol)}, Entry: true}
+	return &Booked{ID: "w" + strconv.FormatInt(b.next.Add(1), 10), Asked: asked, Places: &[2]pending.Place{market(symbol)}, Entry: true}
 }
 
 func (b *book) limit(symbol string) *Booked {

@@ -260,7 +260,7 @@ func (a *account) rebase(symbol string, of *trail) {
 		if at.Newer && of.Base != nil && !of.Base.Newer && len(of.Acts) < accounting.MostSince/2 {
 			return // the older one says more
 		}
-	case a.ordersAt.IsZero() && t.lists != ever:
+	case a.ordersAt.IsZero() && !t.lists.Equal(ever):
 		return
 	case a.status != "" && !accounting.Open(a.status): // which may be newer than the reads
 		return
