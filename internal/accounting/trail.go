@@ -199,7 +199,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, waiting func(from time.Tim
 		r.From, r.Rows, r.Anywhere, r.Halted = a.After.Decimal, trades.Since(start, symbol), true, true
 		f = r.Of(NoAct, AtStart)
 	}
-	if f.Failed != "" || !f.Without || f.Place < 0 {
+	if f.Failed != "" || !f.Without || f.Place < 0 || t.Base != nil && t.Base.Others { // he is there still
 		return
 	}
 	t.Base = &Base{Position: a.After.Decimal, Place: trades.placeOf(start, symbol, f.Place), Status: status, At: a.Ended}
