@@ -46,7 +46,7 @@ var mutants = []struct{ file, rule, without, found string }{
 	{"judge.go", "j.Asked.Kind == Limit && j.Look.Equal < 3", "false", worlds + "two_events_beside_a_limit"},
 	{"rows.go", "n >= ListCut && !old(now[n-1])", "n < 0", worlds + "one_event$"},
 	{"trail.go", "t.Base.Shows(t.Acts[asked].Sent)", "false", turns},
-	{"trail.go", "t.Base.Others {", "false {", worlds + "one_event$"},
+	{"trail.go", "r.Shrunk = t.Base.Newer; t.Base.Others {", "r.Shrunk = t.Base.Newer; false {", worlds + "one_event$"},
 	{"trail.go", "if r.Shrunk = t.Base.Newer; ", "if ", random},
 
 	{"replay.go", "for _, s.fullFlip = range [...]bool{false, true} {", "for _, s.fullFlip = range [...]bool{false} {", worlds + "one_event,_full_flips"},

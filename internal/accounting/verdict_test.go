@@ -54,7 +54,7 @@ var quick = []bounds{
 		beside: []string{"own close", "own buy", "own sell", "stop loss"},
 	},
 	{
-		name: "four own events beside a close, full flips", decides: 94470, events: 4, formats: formats[1:2], flats: no, flips: []bool{false, true}, without: []int{3, 4, 5, 6},
+		name: "four own events beside a close, full flips", decides: 24771, events: 4, formats: formats[1:2], flats: no, flips: []bool{false, true}, without: []int{3, 4, 5, 6},
 		starts: []string{"short", "long"}, writes: []string{"close", "close of a half", "reduce-only"},
 		beside: []string{"own close", "own buy", "own sell", "stop loss"},
 	},

@@ -266,7 +266,7 @@ func (a *account) rebase(symbol string, of *trail) {
 		return
 	case len(t.waiting(symbol, shown)) > 0 && !stood:
 		return // they may have traded between the two
-	case !stood:
+	default:
 		at.Place, at.Near = t.trades.Nearby(t.place, symbol), true
 	}
 	of.Begin(at, shown)
