@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -90,6 +91,36 @@ func TestEdge45_FromTheEndToTheBegin(t *testing.T) {
 		b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
 		a := b.of[mine]
 		assert.Equal(t, want, a.finAt.Sub(a.runsFrom) >= ledger.Lag, "a run that ended between them is in one")
+	}
+}
+
+// A position that own writes have changed meanwhile has not stood, though it is the same again.
+func TestAPositionThatIsTheSameAgain(t *testing.T) {
+	for name, held := range map[string][]Held{"none": nil, "another": {{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &book{Books: New(time.Now(), Earlier{None: true}, nil), t: t, notes: map[*Booked][]Note{}}
+				look := func() {
+					time.Sleep(ledger.Lag + time.Second)
+					b.now = time.Now()
+					b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return []accounting.Row{{Digest: 7}} })
+					b.SawPositions(mine, atOnce(b.now), held)
+				}
+				stood := func() bool {
+					a := b.of[mine]
+					return a.stood("BTC", a.held("BTC"))
+				}
+				look()
+				look()
+				assert.True(t, stood())
+				b.sends(b.order("BTC"), opened(1))
+				b.sends(b.order("BTC"), opened(-1))
+				look()
+				assert.False(t, stood(), "it may have changed since what was read with it")
+				look()
+				assert.True(t, stood())
+			})
+		})
 	}
 }
 

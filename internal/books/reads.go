@@ -124,10 +124,12 @@ func (b *Books) SawPositions(id Account, at Read, held []Held) {
 	})
 }
 
-// seenAgain is a position as a read shows it, beside what was known of it before.
+// seenAgain is a position as a read shows it, beside what was known of it before. One that own writes have
+// changed meanwhile may be the same again.
 func (a *account) seenAgain(symbol string, now accounting.Position, at Read) position {
 	p := position{Position: now, at: at.Begun, since: at.Ended}
-	if before, ok := a.positions[symbol]; ok && before.equal(now) {
+	before, ok := a.positions[symbol]
+	if of := a.trails.of[symbol]; ok && before.equal(now) && (of == nil || of.last.Before(before.at)) {
 		p.since = before.since
 	}
 	return p

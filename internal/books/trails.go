@@ -210,6 +210,9 @@ func (a *account) leaveTrail(w *Booked, ended accounting.Own, did *Did) {
 	if last.After(of.last) {
 		of.last = last
 	}
+	if symbol := w.Places[0].Symbol; a.positions != nil {
+		a.positions[symbol] = a.held(symbol) // so that the next read begins anew with it
+	}
 	if !w.Asked.Kind.Acts() {
 		t.waitedFor(w, did)
 		return
