@@ -244,7 +244,11 @@ func (w *world) levelsSet() bool {
 }
 
 // levelsGone reports whether the position may have been closed, and its levels with it.
-func (w *world) levelsGone() bool { return w.person == undoes || w.person == moves }
+func (w *world) levelsGone() bool {
+	return w.person == undoes || w.person == moves || slices.ContainsFunc(w.sim.Ledger(), func(e tradingsim.Execution) bool {
+		return e.Operation == string(trading.OpClose)
+	})
+}
 
 // anotherUsed reports whether another write has gone under one of the keys since: the
 // same decision, where the refusal of the one before was not stored.
