@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // The way of a request between the program and the service.
@@ -27,7 +29,7 @@ func (p *process) leaves(req *http.Request, what string) (*http.Request, error) 
 		body = http.NoBody
 	}
 	defer func() { _ = body.Close() }()
-	ctx := req.Context()
+	ctx, left := req.Context(), time.Now()
 	if p.step("before "+what) || !pause(ctx, p.dialing(keyOf(req))) {
 		return nil, errKilled
 	}
@@ -38,7 +40,10 @@ func (p *process) leaves(req *http.Request, what string) (*http.Request, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p.world.checkAge(p, req, data)
+	if p.world.pipes == unpiped { // else it has come over a connection, and a machine that stops here holds none of it back
+		left = time.Now()
+	}
+	p.world.checkAge(p, req, data, left)
 	sent := req.Clone(ctx)
 	sent.Body = http.NoBody
 	if len(data) > 0 {
@@ -66,7 +71,7 @@ func (p *process) dialing(key string) time.Duration {
 }
 
 // checkAge: nothing leaves that is too old.
-func (w *world) checkAge(p *process, req *http.Request, body []byte) {
+func (w *world) checkAge(p *process, req *http.Request, body []byte, left time.Time) {
 	key := trading.Key(keyOf(req))
 	if key == "" || string(w.endpoint()) != "POST "+shortPath(req.URL.Path) {
 		return
@@ -77,7 +82,7 @@ func (w *world) checkAge(p *process, req *http.Request, body []byte) {
 	if in == nil || !bytes.Equal(body, in.Body) { // a fence on the write's own route
 		return
 	}
-	age, most := time.Since(in.Decided), 10*time.Minute
+	age, most := left.Sub(in.Decided), 10*time.Minute
 	if ttl := in.SendTTL; !probe && ttl > 0 {
 		most = ttl
 	}
@@ -88,7 +93,7 @@ func (w *world) checkAge(p *process, req *http.Request, body []byte) {
 	case !probe && age >= most:
 		w.problem("a send leaves at the age of %s, of at most %s", age, most)
 	case w.pipes == drops: // whether the failure was heard is not known
-	case !probe && !failed.IsZero() && time.Since(failed) > 0 && !w.endedBefore(in, key):
+	case !probe && !failed.IsZero() && left.After(failed) && !w.endedBefore(in, key):
 		w.problem("sent again under the key of a failure that was heard and may have run")
 	}
 }
@@ -351,5 +356,25 @@ func (w *world) degrades() (end func()) {
 		if mend.Stop() {
 			w.sim.SetHealth("healthy", "live")
 		}
+	}
+}
+
+// A machine that stops before a send leaves sends it no more; one that stops right after it has left over a
+// connection holds nothing back.
+func TestTheAgeOfASendIsThatOfItsFirstByte(t *testing.T) {
+	write := schedule{kind: solo, op: market, ttl: time.Minute, patience: -1, exclusive: true, kill1: 1, latency: 50 * time.Millisecond}
+	write.tries, write.stopFor = []fault{{name: "lost", fault: tradingsim.DropRequest()}}, time.Hour
+	for over, how := range map[string]piping{
+		"a transport of the program's": unpiped, "connections": piped, "connections that swallow": swallows, "a path that drops": drops,
+	} {
+		t.Run(over, func(t *testing.T) {
+			s := write
+			s.pipes = how
+			for s.stopAt = 1; s.stopAt < 30; s.stopAt++ { // two sends, and what follows them
+				if w := playOne(t, s); len(w.problems) > 0 {
+					t.Errorf("it stops at step %d: %s", s.stopAt, w.problems)
+				}
+			}
+		})
 	}
 }
