@@ -137,7 +137,7 @@ func (j *judge) anywhere() (r Replay, why Reason) {
 
 // nothing reports whether nothing at all has happened since its beginning.
 func (r *Replay) nothing() bool {
-	return len(r.Acts) == 1 && len(r.Rows) == 0 && !r.Cut && !r.Shrunk && r.To.Valid && r.From.Equal(r.To.Decimal)
+	return len(r.Acts) == 1 && len(r.Rows) == 0 && !r.Cut && !r.Newer && r.To.Valid && r.From.Equal(r.To.Decimal)
 }
 
 // steady reports whether what the looks show is not half of something. What an order or a close comes to on a

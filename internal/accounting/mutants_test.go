@@ -46,8 +46,8 @@ var mutants = []struct{ file, rule, without, found string }{
 	{"judge.go", "j.Asked.Kind == Limit && j.Look.Equal < 3", "false", worlds + "two_events_beside_a_limit"},
 	{"rows.go", "n >= ListCut && !old(now[n-1])", "n < 0", worlds + "one_event$"},
 	{"trail.go", "t.Base.Shows(t.Acts[asked].Sent)", "false", turns},
-	{"trail.go", "r.Shrunk = t.Base.Newer; t.Base.Others {", "r.Shrunk = t.Base.Newer; false {", worlds + "one_event$"},
-	{"trail.go", "if r.Shrunk = t.Base.Newer; ", "if ", random},
+	{"trail.go", "r.Newer = t.Base.Newer; t.Base.Others {", "r.Newer = t.Base.Newer; false {", worlds + "one_event$"},
+	{"trail.go", "if r.Newer = t.Base.Newer; ", "if ", random},
 
 	{"replay.go", "for _, s.fullFlip = range [...]bool{false, true} {", "for _, s.fullFlip = range [...]bool{false} {", worlds + "one_event,_full_flips"},
 	{"replay.go", "first.pos, first.halted = span{}, true // and the position shows it late\n\t\ts.start(first)", "first.pos, first.halted = span{}, true", replays},

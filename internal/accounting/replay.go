@@ -57,10 +57,10 @@ type Waiting struct {
 // Replay is what is known of a symbol since its baseline, from which every order of
 // events is tried.
 type Replay struct {
-	// From is the position at the baseline. Shrunk: something may have
-	// closed a part of it, in a row that is older.
-	From   decimal.Decimal
-	Shrunk bool
+	// From is the position at the baseline. Newer: the rows may begin later than that, and an older one may
+	// have closed a part of it.
+	From  decimal.Decimal
+	Newer bool
 	// Rows are the symbol's closed trades since, oldest first.
 	Rows []Row
 	// Near: the position and the list were read one after the other, once. The first rows

@@ -159,7 +159,7 @@ func (t *Trail) Replay(symbol string, trades *Trades, waiting []Waiting, status,
 	r.Rows = trades.Since(t.Base.Place, symbol)
 	r.Cut = trades.Open > 0 && t.Base.Place == 0
 	r.Halted = status != t.Base.Status && (t.Base.Status != "" || !Open(status))
-	if r.Shrunk = t.Base.Newer; t.Base.Others {
+	if r.Newer = t.Base.Newer; t.Base.Others {
 		r.Stranger()
 	}
 	return r, asked, true

@@ -48,7 +48,7 @@ func (s *replaying) take(r *Replay) Reason {
 		s.acts[s.asked].part = s.acts[s.asked].size / 10
 	}
 	s.takeWaiting(r.Waiting, u)
-	s.shrunk = r.Shrunk
+	s.shrunk = r.Newer
 	from := u.of(r.From.Abs())
 	s.first.pos = span{side: Side(r.From.Sign()), lo: from, hi: from}
 	s.first.place = -1
