@@ -144,7 +144,7 @@ func (s *Server) restore(ctx context.Context, now time.Time) error {
 		close(w.over)
 		switch intent, is := open[old.ID]; {
 		case old.Answered && old.Answer.Outcome != hearing.Unknown:
-			w.outcome, w.told = outcomeOf(old.Answer.Outcome), true
+			w.outcome, w.written = outcomeOf(old.Answer.Outcome), true
 		case is:
 			w.outcome, w.intent = trading.Unknown, intent
 		} // else nobody will say any more what became of it: it counts as executed until its bot has read

@@ -36,7 +36,7 @@ type write struct {
 	waiting []peer     // who has asked for it, until its call has ended
 	answers []answered // by which its bot was answered the outcome
 	heard   bool       // one of them was heard
-	told    bool       // one of them was written, by an earlier run too
+	written bool       // one of them was written, by an earlier run too
 }
 
 // read is a read of an account.
@@ -167,7 +167,7 @@ func (u *unheard) named(bot string, ids []string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, id := range ids {
-		if w := u.writes[id]; w != nil && w.Place.Bot == bot && w.told && u.book.Named(w.Place, id) {
+		if w := u.writes[id]; w != nil && w.Place.Bot == bot && w.written && u.book.Named(w.Place, id) {
 			u.file.heard(id)
 		}
 	}
@@ -289,7 +289,7 @@ func (u *unheard) delivered(w *write, a answered, now time.Time) {
 	says := a != nil && w.outcome != trading.Unknown
 	u.book.Left(w.Place, w.ID, now)
 	if says {
-		w.told = true
+		w.written = true
 		w.answers = append(w.answers, a)
 		u.book.Answered(w.Place, w.ID)
 	}

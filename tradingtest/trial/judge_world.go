@@ -43,7 +43,7 @@ func over(is, most decimal.Decimal) bool {
 
 // noStop is a position without a stop while bot and service live.
 func noStop(t *tally) func(*world, point) {
-	told := map[*holding]bool{}
+	failed := map[*holding]bool{}
 	var entry *request
 	return func(w *world, p point) {
 		within := time.Duration(w.StopWithin)
@@ -52,8 +52,8 @@ func noStop(t *tally) func(*world, point) {
 				break
 			}
 			t.had(w.lived-h.opened > within+w.late)
-			if !told[h] && !h.stop && w.lived-h.bare > within+w.late {
-				told[h] = true
+			if !failed[h] && !h.stop && w.lived-h.bare > within+w.late {
+				failed[h] = true
 				t.violated(Fail, "open-without-stop", []*request{entry}, "%s %s were held for longer than stopWithin, %s, and the service had no stop for them.", h.size.Abs(), s.symbol, within)
 			}
 		}

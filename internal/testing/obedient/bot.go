@@ -182,11 +182,11 @@ func (b *Bot) findOut(ctx context.Context, err error) {
 
 // resolve asks until the outcome is known.
 func (b *Bot) resolve(ctx context.Context, ask func(context.Context) error) {
-	for began, told := time.Now(), false; ctx.Err() == nil; told = true {
+	for began, again := time.Now(), false; ctx.Err() == nil; again = true {
 		bounded, cancel := context.WithTimeout(ctx, mostFinding)
 		err := ask(bounded)
 		cancel()
-		if took := time.Since(began); err == nil && !told {
+		if took := time.Since(began); err == nil && !again {
 			b.Longest = max(b.Longest, took)
 		}
 		if err == nil || ctx.Err() != nil {
