@@ -124,6 +124,7 @@ func judgeCached(e *Evidence, t *Tally) {
 		switch {
 		case x.Environment != profile.Live || x.Sent.IsZero():
 		case x.write() && x.Replayed:
+		case x.write() && !x.success() && wrote[account] != nil && x.Key != "" && x.Key == wrote[account].Key: // sent at once with it
 		case x.write():
 			delete(wrote, account)
 			if before := last[account]; before != nil && x.success() && signed(member(x.Response, "position")).known {
