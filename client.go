@@ -100,7 +100,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		ageNeeded: func() bool { return c.relies.Now().AgeUnknown },
 	}
 	c.guards = append([]Guard{
-		guardHalt(c.halted), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
+		guardHalt(c.lease.halted), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
 	}, cfg.guards...)
 	return newClient(c, cfg.defaults), nil
 }
@@ -161,16 +161,17 @@ func (c *Client) Close() error {
 }
 
 // Halt refuses entries from this process until [Client.Resume]; exits pass. Nothing new
-// is placed: a write in doubt is still resolved, but the question for its stored answer,
-// which can place it, waits for Resume, or for package flatten, which closes what it finds.
-func (c *Client) Halt(reason string) { c.core.halt.Store(&reason) }
+// is placed: an entry that has not left when Halt returns does not leave. A write in doubt is
+// still resolved, but the question for its stored answer, which can place it, waits for Resume,
+// or for package flatten, which closes what it finds.
+func (c *Client) Halt(reason string) { c.core.lease.halt.Store(&reason) }
 
 // Resume lets entries pass again.
-func (c *Client) Resume() { c.core.halt.Store(nil) }
+func (c *Client) Resume() { c.core.lease.halt.Store(nil) }
 
 // Halted returns whether entries are refused, and the reason that Halt was given, here or for all
 // who hold the lease of a journal in turn.
-func (c *Client) Halted() (reason string, halted bool) { return c.core.halted() }
+func (c *Client) Halted() (reason string, halted bool) { return c.core.lease.halted() }
 
 // Health reads whether it is safe to trade. Degraded and unavailable, which the
 // service answers with 503, are results and not errors: ask [Health.Safe].

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"sync/atomic"
 
 	"github.com/shopspring/decimal"
 
@@ -28,7 +27,6 @@ type core struct {
 	liveKeys    keyring
 	gate        *healthGate
 	guards      []Guard
-	halt        atomic.Pointer[string] // why the program has stopped entries; nil if it has not
 	listeners   listeners
 	usual       usual
 	limits      *limiter.Limiter
@@ -89,18 +87,6 @@ func (c *core) keyless(env Environment) error {
 
 // errMayBeOthers is why the outcome of an order that did not leave is not known.
 var errMayBeOthers = fmt.Errorf("%w: who has held the lease of the journal meanwhile may have placed it", ErrUndetermined)
-
-// halted returns whether entries are refused, by this program or by the lease.
-func (c *core) halted() (reason string, halted bool) {
-	switch why := c.halt.Load(); {
-	case why != nil:
-		return *why, true
-	case c.lease.Leaser != nil:
-		return c.lease.Halted()
-	default:
-		return "", false
-	}
-}
 
 // resolveError is [Client.Resolve].
 func (c *core) resolveError(ctx context.Context, err error) (*Resolution, error) {

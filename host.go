@@ -164,7 +164,7 @@ func (h host) Judge(err error) resolve.Judgment {
 func (h host) Keyless(env Environment) error { return h.c.keyless(env) }
 
 func (h host) EntriesHeld(exiting bool) (why string, again time.Duration) {
-	if reason, halted := h.c.halted(); halted && !exiting {
+	if reason, halted := h.c.lease.halted(); halted && !exiting {
 		return (&GuardError{Kind: ErrHalted, Reason: reason}).Error(), resolve.AskLater
 	}
 	return h.c.gate.holdsProbe(h.c.life.Closing())
