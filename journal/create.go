@@ -24,7 +24,9 @@ func Create(path string, last []byte, missing bool, histories iter.Seq2[History,
 	if err != nil {
 		return err
 	}
-	state.last = last
+	if state.last = last; len(last) > lastMost {
+		state.last = nil
+	}
 	l := &Log{path: path, disk: osDisk{}, sizes: usual, state: state}
 	if f, err := l.disk.open(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {

@@ -53,6 +53,13 @@ func TestCreate(t *testing.T) {
 	require.ErrorIs(t, journal.Create(path, nil, false, histories()), fs.ErrExist)
 	assert.Len(t, readAll(t, path), 2)
 
+	long := filepath.Join(t.TempDir(), "bot.journal")
+	require.NoError(t, journal.Create(long, make([]byte, 1<<20), false, histories(done)))
+	l, err = journal.Open(long)
+	require.NoError(t, err)
+	assert.Empty(t, l.Quiet(), "what is long is not kept, as by an append")
+	require.NoError(t, l.Close())
+
 	quiet := filepath.Join(t.TempDir(), "bot.journal")
 	require.NoError(t, journal.Create(quiet, []byte("last"), false, histories(done)))
 	l, err = journal.Open(quiet)

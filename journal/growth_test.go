@@ -91,6 +91,21 @@ func TestRewriteOfMuch(t *testing.T) {
 	assert.Equal(t, want, dump(l.state))
 }
 
+// TestRewriteOfTheLargest rewrites the largest record that an append takes, behind which comes what says the last.
+func TestRewriteOfTheLargest(t *testing.T) {
+	d := newSimDisk()
+	l := openSim(t, d, usual)
+	largest := Record{Intent: "1", Data: make([]byte, frameMost-len("r1")-len("\x01\x00")-3)}
+	require.NoError(t, l.Append(t.Context(), true, largest))
+	require.NoError(t, l.Append(t.Context(), true, Record{Intent: "2", Final: true, Data: make([]byte, lastMost)}))
+	want := dump(l.state)
+	require.NoError(t, l.rewrite())
+	l = openSim(t, d.killed(), usual)
+	assert.Equal(t, want, dump(l.state))
+	largest.Data = append(largest.Data, 0)
+	require.ErrorIs(t, l.Append(t.Context(), true, largest), ErrInvalid, "it is the largest")
+}
+
 // TestConcurrent rewrites and closes a log under many writers.
 func TestConcurrent(t *testing.T) {
 	d := newSimDisk()

@@ -62,19 +62,26 @@ func (s *segment) fill(alive *state, chunk int64) error {
 		return err
 	}
 	b := beginFrame()
+	add := func(r Record, size int64) (err error) {
+		if len(b) > frameHead && int64(len(b))+size > frameMost/16 {
+			err = s.put(b, chunk)
+			b = beginFrame()
+		}
+		b = appendRecord(b, r)
+		return err
+	}
 	for _, e := range alive.all() {
 		for _, data := range e.Records {
-			if len(b) > frameHead && int64(len(b))+e.recordSize(data) > frameMost/16 {
-				if err := s.put(b, chunk); err != nil {
-					return err
-				}
-				b = beginFrame()
+			if err := add(Record{Intent: e.Intent, Name: e.Name, Final: e.Final, Data: data}, e.recordSize(data)); err != nil {
+				return err
 			}
-			b = appendRecord(b, Record{Intent: e.Intent, Name: e.Name, Final: e.Final, Data: data})
 		}
 	}
 	if alive.last != nil || len(alive.names) > 0 { // else an older one would look like the last
-		b = appendRecord(b, Record{Intent: lastIntent, Final: true, Data: alive.last})
+		last := entry{History: History{Intent: lastIntent}}
+		if err := add(Record{Intent: lastIntent, Final: true, Data: alive.last}, last.recordSize(alive.last)); err != nil {
+			return err
+		}
 	}
 	if len(b) > frameHead {
 		if err := s.put(b, chunk); err != nil {
