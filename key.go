@@ -40,7 +40,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	is.outcome = NotApplied
 	w := &resolve.Write{Intent: d.intent(r), Traits: resolve.TraitsOf(r.endpoint)}
 	if w.Traits.Levels {
-		w.Setting = &resolve.Setting{Unnamed: unnamed, Restores: r.opts.restores}
+		w.Setting = resolve.Setting{Unnamed: unnamed, Restores: r.opts.restores}
 	}
 	terms, try := d.terms(r, w.Traits), 1
 	source := &r.opts.key
@@ -68,7 +68,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 		w.SetKey(resolve.Try{Key: derived(name, try), Number: try})
 		terms.Source = ledger.Derived
 		if since := source.since; !since.IsZero() && !terms.FirstUseKnown {
-			w.NotBefore, terms.NotBefore = &since, true
+			w.NotBefore, terms.NotBefore = since, true
 		}
 	default:
 		w.SetKey(resolve.Try{Key: NewKey(), Number: try})

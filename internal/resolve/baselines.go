@@ -3,79 +3,20 @@ package resolve
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/books"
 )
 
-// baselines are the looks at accounts that entries wait for. Entries on one account wait
-// together for one look, and all looks together leave most of recovery's share of the rate
-// limits to what is in doubt.
-type baselines struct {
-	mu    sync.Mutex
-	under map[books.Account]chan struct{} // closed when the look is over
-	began []time.Time                     // those of the last minute, the oldest first
-	dated bool                            // one write has had the chance to learn the service's time
-
-	touched map[books.Account]bool // a look begins there in the background
-}
-
-// join returns when a look at an account is over: the one under way, or another, which start
-// begins if it may; nil if it may not. In any minute there are so many at the most.
-func (b *baselines) join(account books.Account, most int, start func(over func()) bool) <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if over := b.under[account]; over != nil {
-		return over
-	}
-	now := time.Now()
-	b.began = slices.DeleteFunc(b.began, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
-	if len(b.began) >= most {
-		return nil
-	}
-	over := make(chan struct{})
-	if !start(func() { b.ended(account, over) }) {
-		return nil
-	}
-	if b.under == nil {
-		b.under = make(map[books.Account]chan struct{})
-	}
-	b.under[account], b.began = over, append(b.began, now)
-	return over
-}
-
-// touch starts what one touch of an account begins, unless it is under way.
-func (b *baselines) touch(account books.Account, start func(over func()) bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.touched[account] {
-		return
-	}
-	if b.touched == nil {
-		b.touched = make(map[books.Account]bool)
-	}
-	b.touched[account] = start(func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.touched, account)
-	})
-}
-
-func (b *baselines) ended(account books.Account, over chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.under, account)
-	close(over)
-}
+// Entries on one account wait together for one look, and all looks together leave most of recovery's
+// share of the rate limits to what is in doubt.
 
 // wantsDate reports, once, whether no answer has said the service's time yet.
 func (d *Driver) wantsDate() bool {
-	b := d.baselines
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	asked := b.dated
-	b.dated = true
+	d.view.mu.Lock()
+	defer d.view.mu.Unlock()
+	asked := d.dateAsked
+	d.dateAsked = true
 	return !asked && d.Clock.Now().Service.IsZero()
 }
 
@@ -123,11 +64,18 @@ func (d *Driver) Touch(account books.Account) {
 	if !d.cfg.Background || d.cfg.WithoutBaseline || !d.cfg.IsExclusive(account.ID) || d.Books.Others(account) != "" || d.Books.Looked(account) {
 		return
 	}
-	d.baselines.touch(account, func(over func()) bool {
-		return d.cfg.Life.Go(func() {
-			defer over()
-			d.lookAhead(account)
-		})
+	d.view.mu.Lock()
+	defer d.view.mu.Unlock()
+	if d.touched[account] {
+		return
+	}
+	d.touched[account] = d.cfg.Life.Go(func() {
+		defer func() {
+			d.view.mu.Lock()
+			defer d.view.mu.Unlock()
+			delete(d.touched, account)
+		}()
+		d.lookAhead(account)
 	})
 }
 
@@ -186,19 +134,39 @@ func (d *Driver) readBaseline(ctx context.Context, w *Write) {
 	}
 }
 
-// share joins a read of all who want one of an account, and returns when that is over; nil
-// without one.
+// share joins a read of all who want one of an account, and returns when that is over: the one under
+// way, or another if it may begin; nil if it may not. In any minute there are so many at the most.
 func (d *Driver) share(account books.Account, of List, most int) <-chan struct{} {
-	return d.baselines.join(account, most, func(over func()) bool {
-		return d.cfg.Life.Go(func() {
-			defer over()
-			ctx, cancel := context.WithTimeout(d.cfg.Life.closing, lookPatience)
-			defer cancel()
-			// The books have what it shows, as of each read of the program's (call.saw). Without it the
-			// entry goes all the same, and is harder to find out about.
-			_, _ = d.cfg.Host.Read(ctx, Reading{Environment: account.Environment, Account: account.ID, Of: of, Awaited: true})
-		})
+	v := d.view
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if over := v.reads[account]; over != nil {
+		return over
+	}
+	now := time.Now()
+	v.began = slices.DeleteFunc(v.began, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	if len(v.began) >= most {
+		return nil
+	}
+	over := make(chan struct{})
+	begun := d.cfg.Life.Go(func() {
+		defer func() {
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			delete(v.reads, account)
+			close(over)
+		}()
+		ctx, cancel := context.WithTimeout(d.cfg.Life.closing, lookPatience)
+		defer cancel()
+		// The books have what it shows, as of each read of the program's (call.saw). Without it the
+		// entry goes all the same, and is harder to find out about.
+		_, _ = d.cfg.Host.Read(ctx, Reading{Environment: account.Environment, Account: account.ID, Of: of, Awaited: true})
 	})
+	if !begun {
+		return nil
+	}
+	v.reads[account], v.began = over, append(v.began, now)
+	return over
 }
 
 // wait waits for the end of a read, if there is one.

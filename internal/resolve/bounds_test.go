@@ -17,25 +17,26 @@ import (
 // In any minute there are so many looks for entries, and no more.
 func TestLooksInAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var b baselines
-		began := 0
+		s := &service{}
+		d := client(t, s)
 		look := func(most int) {
-			b.join(books.Account{ID: "acc_1"}, most, func(over func()) bool { began++; go over(); return true })
+			d.share(books.Account{ID: "acc_1"}, AllLists, most)
 			synctest.Wait()
 		}
+		began := func() int { return len(s.asked) }
 		look(0)
-		assert.Zero(t, began)
+		assert.Zero(t, began())
 		for range 3 {
 			look(2)
 		}
-		assert.Equal(t, 2, began)
+		assert.Equal(t, 2, began())
 		time.Sleep(time.Minute - time.Nanosecond)
 		look(2)
-		assert.Equal(t, 2, began, "the first is not a minute ago")
+		assert.Equal(t, 2, began(), "the first is not a minute ago")
 		time.Sleep(time.Nanosecond)
 		look(2)
 		look(2)
-		assert.Equal(t, 4, began)
+		assert.Equal(t, 4, began())
 	})
 }
 

@@ -31,9 +31,9 @@ func (c Clock) Heard(header http.Header, sent, received time.Time) {
 	}
 }
 
-// earlierOf is what the journal shows of the writes of earlier runs. Clocks of this machine are
+// earlier is what the journal shows of the writes of earlier runs. Clocks of this machine are
 // no measure across runs: the wall clock may have been set between the two.
-func earlierOf(first bool, last *last, service *servicetime.Clock) books.Earlier {
+func (c Clock) earlier(first bool, last *last) books.Earlier {
 	e := books.Earlier{None: first}
 	if last == nil {
 		return e
@@ -44,7 +44,7 @@ func earlierOf(first bool, last *last, service *servicetime.Clock) books.Earlier
 	}
 	e.Wall = last.Ended.Wall
 	e.Since = func(at time.Time) (time.Duration, bool) {
-		passed, known := service.At(at).Since(last.Ended.Service)
+		passed, known := c.service.At(at).Since(last.Ended.Service)
 		return passed - 2*servicetime.Tolerance, known
 	}
 	return e
@@ -58,7 +58,7 @@ func (c Clock) firstUse(w *Write) servicetime.Time {
 	case !w.Left && known:
 		return c.service.At(w.Intent.Decided)
 	case !w.Left:
-		return c.service.At(w.notBefore())
+		return c.service.At(w.NotBefore)
 	case c.service.Wrong():
 		return servicetime.Time{} // what the journal has of it may be as wrong
 	case known:
@@ -67,6 +67,3 @@ func (c Clock) firstUse(w *Write) servicetime.Time {
 		return w.Ledger.Since
 	}
 }
-
-// until is how long it takes to a moment of this process.
-func (c Clock) until(at time.Duration) time.Duration { return max(at-time.Since(c.began), 0) }

@@ -38,8 +38,6 @@ func TestWhatSetsTheServicesClock(t *testing.T) {
 		time.Sleep(time.Second)
 		assert.Equal(t, time.Second, d.Clock.Now().Mono)
 		assert.Equal(t, servicetime.Shown(now.Add(time.Hour+time.Second)), d.Clock.Now().Service)
-		assert.Equal(t, time.Second, d.Clock.until(2*time.Second))
-		assert.Zero(t, d.Clock.until(0))
 	})
 }
 
@@ -67,7 +65,7 @@ func TestWhenAKeyWasUsedFirst(t *testing.T) {
 		write := func(left, known bool) *Write {
 			return newWrite(d, "w", order, func(w *Write) {
 				notBefore := began.Add(-time.Minute)
-				w.Intent.Decided, w.Left, w.NotBefore = began, left, &notBefore
+				w.Intent.Decided, w.Left, w.NotBefore = began, left, notBefore
 				w.Ledger.FirstUseKnown, w.Ledger.NotBefore = known, !known
 				w.Ledger.Decided, w.Ledger.Since = ledger.Instant{Wall: began, Service: noted}, noted.Add(-time.Minute)
 			})
@@ -96,7 +94,7 @@ func TestHowLongAgoTheRunBeforeEnded(t *testing.T) {
 		service := new(servicetime.Clock)
 		now := time.Now()
 		before := &last{Ended: ledger.Instant{Wall: now, Service: servicetime.Shown(now)}, Still: []pending.AccountID{"acc_1"}}
-		e := earlierOf(false, before, service)
+		e := Clock{service: service}.earlier(false, before)
 		assert.Equal(t, []pending.AccountID{"acc_1"}, e.Still)
 		_, known := e.Since(now)
 		assert.False(t, known)
@@ -105,7 +103,7 @@ func TestHowLongAgoTheRunBeforeEnded(t *testing.T) {
 		assert.True(t, known)
 		assert.Equal(t, time.Minute-2*servicetime.Tolerance, passed)
 		before.Ended.Service = servicetime.Time{}
-		assert.Nil(t, earlierOf(false, before, service).Since)
-		assert.True(t, earlierOf(true, nil, service).None)
+		assert.Nil(t, Clock{service: service}.earlier(false, before).Since)
+		assert.True(t, Clock{service: service}.earlier(true, nil).None)
 	})
 }

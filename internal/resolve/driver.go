@@ -24,16 +24,10 @@ var ErrUndetermined = errors.New("the outcome could not be determined")
 // waits. It asks the ledger of each write what may be done, and does one thing at a
 // time, so that what it finds out of the service serves all.
 type Driver struct {
-	Clock Clock
-	Books *books.Books
-
+	*view
 	cfg       Config
 	store     store
 	pending   *shared
-	levels    *settings
-	waiting   *waiting
-	baselines *baselines
-	declared  *declarations
 	undeclare func()
 	schedule  *schedule
 
@@ -133,12 +127,10 @@ func New(c Config) *Driver {
 	if first {
 		r.anew.Do(c.NewJournal) // nothing was written before, or what was is lost
 	}
-	s := store{journal: c.Journal, unwritten: c.Unwritten, kept: &r.kept, owed: &r.owed, baseURL: c.BaseURL}
-	known := r.viewOf(c.BaseURL, first, s.lastOf)
-	s.clock, s.still, s.ended = r.clockOf(known), known.books.Still, known.ended
+	s := store{journal: c.Journal, unwritten: c.Unwritten, shared: r, baseURL: c.BaseURL}
+	s.view = r.viewOf(c.BaseURL, first, s.lastOf)
 	d := &Driver{
-		Clock: s.clock, Books: known.books, levels: &known.levels, waiting: &known.waiting, baselines: &known.baselines, declared: &known.declared, pending: r,
-		store: s, cfg: c,
+		view: s.view, pending: r, store: s, cfg: c,
 		looks: make(map[books.Account]*Look), full: make(map[spec.Operation]*noRoom), seen: make(map[*Write]*seenLook), exiting: make(map[*Write]int),
 	}
 	d.schedule = &schedule{

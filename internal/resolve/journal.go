@@ -24,12 +24,8 @@ type store struct {
 	journal   journal.Store                // nil without one
 	unwritten func(*pending.Intent, error) // called for each record that the journal did not take
 	baseURL   string
-	clock     Clock                      // of the service there
-	still     func() []pending.AccountID // the accounts there in which nothing waits
-	ended     func(ledger.Instant)
-
-	kept *finals // what the journal does not have
-	owed *owed   // and what it has yet to take
+	view      *view // of the service there
+	shared    *shared
 }
 
 // record is one record of a journal.
@@ -86,7 +82,7 @@ func (s *store) handOver(ended ledger.Instant, handed map[pending.AccountID]*boo
 	if _, ok := s.journal.(journal.Leaser); !ok || len(handed) == 0 || s.gap() {
 		return nil
 	}
-	data, err := json.Marshal(&record{Last: &last{s.baseURL, ended, s.still(), handed}})
+	data, err := json.Marshal(&record{Last: &last{s.baseURL, ended, s.view.Books.Still(), handed}})
 	if err != nil || len(data) > mostHanded {
 		return err
 	}
@@ -217,16 +213,16 @@ func (s *store) logged(w *Write, err error) {
 func (s *store) end(ctx context.Context, w *Write, f *Final) (err error) {
 	if s.journal != nil && w.journaled {
 		end := *f // so that f is on the heap only where there is a journal
-		ended := &last{BaseURL: s.baseURL, Ended: s.clock.Now(), Still: s.still()}
-		s.ended(ended.Ended)
+		ended := &last{BaseURL: s.baseURL, Ended: s.view.Clock.Now(), Still: s.view.Books.Still()}
+		s.view.last.Store(&ended.Ended)
 		r := record{End: &end, Last: ended}
 		if err = s.append(ctx, false, w, r); err == nil || errors.Is(err, journal.ErrResolved) { // or was owed
 			return nil
 		}
-		s.owed.add(s.recordOf(w, r))
+		s.shared.owed.add(s.recordOf(w, r))
 	}
 	if w.Name != "" {
-		s.kept.keep(w.Name, *f)
+		s.shared.kept.keep(w.Name, *f)
 	}
 	return err
 }
@@ -280,7 +276,7 @@ func (o *owed) add(r journal.Record, err error) {
 
 // pay has the journal take what it is owed. Who finds another one at it does not wait.
 func (s *store) pay(ctx context.Context) {
-	o := s.owed
+	o := &s.shared.owed
 	if !o.mu.TryLock() {
 		return
 	}
@@ -333,7 +329,7 @@ func (s *store) closeGap() {
 
 // last returns how the write under a name ended that went furthest; nil if there is none.
 func (s *store) last(ctx context.Context, name string) (*Final, error) {
-	last := s.kept.find(name)
+	last := s.shared.kept.find(name)
 	if s.journal == nil || last != nil && last.Outcome == ledger.Applied {
 		return last, nil
 	}

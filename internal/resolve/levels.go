@@ -75,13 +75,6 @@ type Setting struct {
 	Restores pending.IntentID `json:"restores,omitempty"`
 }
 
-func (w *Write) setting() (s Setting) {
-	if w.Setting != nil {
-		s = *w.Setting
-	}
-	return s
-}
-
 // newer is what a setting has to do with those that are newer.
 type newer struct {
 	left        []newerSetting // that an earlier run began
@@ -143,7 +136,7 @@ func (v *settings) add(place pending.Place, s *setting) {
 	}
 	there := v.of[place]
 	at := len(there)
-	if i := indexOfSetting(there, s.of.setting().Restores); i >= 0 {
+	if i := indexOfSetting(there, s.of.Setting.Restores); i >= 0 {
 		at = i + 1
 	}
 	v.of[place] = slices.Insert(there, at, s)
@@ -216,10 +209,10 @@ func (v *settings) wanted(w *Write, outcome ledger.Outcome, has Levels) (wanted 
 	namedTP, namedSL := false, false
 	for _, s := range slices.Backward(newer) {
 		sent, open = append(sent, s.levels.beside(has)), open || !s.ended
-		if !namedTP && !s.of.setting().Unnamed.TakeProfit {
+		if !namedTP && !s.of.Setting.Unnamed.TakeProfit {
 			wanted.TakeProfitPrice, namedTP = s.levels.TakeProfitPrice, true
 		}
-		if !namedSL && !s.of.setting().Unnamed.StopLoss {
+		if !namedSL && !s.of.Setting.Unnamed.StopLoss {
 			wanted.StopLossPrice, namedSL = s.levels.StopLossPrice, true
 		}
 	}
@@ -300,7 +293,7 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 // one that is in doubt when the process ends must not replace them in the next.
 
 func newerOf(w *Write) *newerSetting {
-	return &newerSetting{Intent: w.Intent, Setting: w.setting()}
+	return &newerSetting{Intent: w.Intent, Setting: w.Setting}
 }
 
 // noteNewer has the older settings that are open keep this one. It comes before the
@@ -394,7 +387,7 @@ func (v *settings) left(w *Write) {
 	for i := range w.newer.left {
 		n := &w.newer.left[i]
 		// One that is open too was left like this one, and takes the place of this.
-		v.keep(place, &setting{of: &Write{Intent: n.Intent, Setting: &n.Setting}, ended: true})
+		v.keep(place, &setting{of: &Write{Intent: n.Intent, Setting: n.Setting}, ended: true})
 	}
 }
 

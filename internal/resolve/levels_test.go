@@ -41,7 +41,7 @@ func body(takeProfit, stopLoss int64) func(*Write) {
 }
 
 func restores(id string) func(*Write) {
-	return func(w *Write) { w.Setting = &Setting{Restores: pending.IntentID(id)} }
+	return func(w *Write) { w.Setting = Setting{Restores: pending.IntentID(id)} }
 }
 
 // begins registers a setting that its call has not concluded yet.
@@ -72,7 +72,7 @@ func TestAnOlderSettingBesideNewerOnes(t *testing.T) {
 			heard(t, d, begins(t, d, id, append(change, body(takeProfit, stopLoss))...), said)
 		}
 	}
-	unnamed := func(u Unnamed) func(*Write) { return func(w *Write) { w.Setting = &Setting{Unnamed: u} } }
+	unnamed := func(u Unnamed) func(*Write) { return func(w *Write) { w.Setting = Setting{Unnamed: u} } }
 	for _, row := range []struct {
 		name        string
 		newer       []func(*testing.T, *Driver, string)

@@ -136,11 +136,11 @@ func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
 func (d *Driver) begin(ctx context.Context, w *Write, beside books.Note) (began bool, err error) {
 	now := d.Clock.Now()
 	w.Ledger.Date(now) // by an answer that came since the call began
-	w.Ledger.Since = d.Clock.service.At(w.notBefore())
+	w.Ledger.Since = d.Clock.service.At(w.NotBefore)
 	if d.Durable() {
 		err = d.store.before(ctx, w, record{Begin: &begin{
 			Intent: &w.Intent, Try: w.Try(), Terms: w.Ledger.Terms, Beside: beside,
-			Setting: w.setting(), Sent: now,
+			Setting: w.Setting, Sent: now,
 		}})
 	}
 	w.keyInStore = w.Try().Key
@@ -188,7 +188,7 @@ func (d *Driver) Heard(w *Write, at time.Time, said ledger.Answer, doubted bool)
 // random part of that is enough.
 func (d *Driver) NextSend(w *Write) (wait time.Duration, spread, more bool) {
 	step := w.Ledger.Next(d.Clock.Now(), ledger.Limits{})
-	return d.Clock.until(step.At), step.Spread, step.Do == ledger.Send || step.Do == ledger.Rekey
+	return max(step.At-time.Since(d.Clock.began), 0), step.Spread, step.Do == ledger.Send || step.Do == ledger.Rekey
 }
 
 // WantsKey reports whether the next send has another key, and ChangeKey gives it one.

@@ -143,7 +143,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 			w.Intent, terms = *r.Begin.Intent, r.Begin.Terms
 			w.SetKey(r.Begin.Try)
 			beside = r.Begin.Beside
-			w.Setting = &r.Begin.Setting
+			w.Setting = r.Begin.Setting
 			facts = append(facts, ledger.Fact{Kind: ledger.SendBegun, At: r.Begin.Sent})
 			w.inquire().reason = "the run before sent it, and noted no answer"
 		case r.Key != nil:
@@ -179,10 +179,10 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	w.Traits = TraitsOf(spec.Find(w.Intent.Operation))
 	w.Intent.ID, w.Name, w.Places = pending.IntentID(h.Intent), h.Name, w.Traits.places(&w.Intent)
 	w.keyInStore = w.Try().Key
-	known := d.pending.viewOf(w.Intent.BaseURL, false, func() *last { return nil })
-	w.Ledger = ledger.Restore(terms, facts, d.pending.clockOf(known).Now())
+	known := d.pending.viewOf(w.Intent.BaseURL, false, nil)
+	w.Ledger = ledger.Restore(terms, facts, known.Clock.Now())
 	w.asked() // whose side the books take
-	w.books, w.booked, w.settled = known.books, d.bookWrite(w), beside.Settled
+	w.books, w.booked, w.settled = known.Books, d.bookWrite(w), beside.Settled
 	for i := range beside.Own {
 		beside.Own[i].Heard = time.Now() // when it ended, the clocks of this process do not know
 	}

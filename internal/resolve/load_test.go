@@ -275,7 +275,7 @@ func TestAnIdWhoseJournalCannotBeRead(t *testing.T) {
 			k := newDisk()
 			k.noRead = errDisk
 			d := client(t, &service{}, on(k))
-			d.store.kept.keep("entry 7", Final{Outcome: outcome})
+			d.pending.kept.keep("entry 7", Final{Outcome: outcome})
 			w := newWrite(d, "w_1", order, named("entry 7"))
 			d.Own(w, "entry 7")
 			_, last, err := d.Take(t.Context(), w)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/books"
@@ -14,12 +13,6 @@ import (
 
 // What a program says of an account, that nobody else trades it, ends with the first sign
 // of the contrary, for later runs too: until the program says it anew.
-
-// declarations are the accounts of which the journal was asked.
-type declarations struct {
-	mu    sync.Mutex
-	asked map[pending.AccountID]bool
-}
 
 // signOf is the name under which a journal keeps the sign of an account.
 func signOf(baseURL string, account pending.AccountID) string {
@@ -39,7 +32,7 @@ func (d *Driver) Exclusive(account pending.AccountID) bool {
 // askJournal has the books know the sign that an earlier run has seen. It waits so long for a journal
 // that hangs, and holds up nobody else meanwhile.
 func (d *Driver) askJournal(ctx context.Context, account pending.AccountID, waits time.Duration) error {
-	if !d.Durable() || account == "" || !d.cfg.IsExclusive(account) || d.declared.isAsked(account) {
+	if !d.Durable() || account == "" || !d.cfg.IsExclusive(account) || d.isAsked(account) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, waits, errHangs)
@@ -48,27 +41,19 @@ func (d *Driver) askJournal(ctx context.Context, account pending.AccountID, wait
 	if err != nil {
 		return fmt.Errorf("the journal cannot be read: %w", err)
 	}
-	d.declared.mu.Lock()
-	defer d.declared.mu.Unlock()
-	if last != nil && !d.declared.asked[account] { // else it may have been declared anew since
+	d.view.mu.Lock()
+	defer d.view.mu.Unlock()
+	if last != nil && !d.asked[account] { // else it may have been declared anew since
 		d.Books.NoteOthers(liveBook(account), last.Note)
 	}
-	d.declared.note(account)
+	d.asked[account] = true
 	return nil
 }
 
-func (s *declarations) isAsked(account pending.AccountID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asked[account]
-}
-
-// note notes that nothing of an account is left to ask. The lock is held.
-func (s *declarations) note(account pending.AccountID) {
-	if s.asked == nil {
-		s.asked = make(map[pending.AccountID]bool)
-	}
-	s.asked[account] = true
+func (v *view) isAsked(account pending.AccountID) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.asked[account]
 }
 
 // trades notes that a write trades an account. By two base URLs it may be one account or two: what
@@ -83,11 +68,11 @@ func (d *Driver) trades(in *pending.Intent) {
 	}
 	id := liveBook(in.Account)
 	for _, baseURL := range []string{first, in.BaseURL} {
-		v := d.pending.viewOf(baseURL, false, func() *last { return nil })
-		if v.books.Others(id) != "" {
+		v := d.pending.viewOf(baseURL, false, nil)
+		if v.Books.Others(id) != "" {
 			continue
 		}
-		v.books.NoteOthers(id, byTwoBaseURLs)
+		v.Books.NoteOthers(id, byTwoBaseURLs)
 		if !d.pending.othersTrade(baseURL, id, byTwoBaseURLs) { // nobody declares it at the moment
 			d.keepSign(baseURL, in.Account, byTwoBaseURLs)
 		}
@@ -158,9 +143,9 @@ func (d *Driver) DeclareAnew(ctx context.Context, account pending.AccountID) err
 			return err
 		}
 	}
-	d.declared.mu.Lock()
-	defer d.declared.mu.Unlock()
-	d.declared.note(account)
+	d.view.mu.Lock()
+	defer d.view.mu.Unlock()
+	d.asked[account] = true
 	d.Books.NoteOthers(liveBook(account), "")
 	return nil
 }

@@ -28,7 +28,7 @@ func (d *Driver) Forget(ctx context.Context, name string) error {
 	if err := d.store.journal.Forget(ctx, name); err != nil {
 		return err
 	}
-	d.store.kept.forget(name)
+	d.pending.kept.forget(name)
 	return nil
 }
 

@@ -232,13 +232,13 @@ func TestTheLastWriteUnderAName(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, last)
 	require.NoError(t, k.Store.Append(t.Context(), true, journal.Record{Intent: "w_3", Name: "entry 7", Data: []byte("?")}))
-	d.store.kept.keep("entry 7", Final{})
+	d.pending.kept.keep("entry 7", Final{})
 	require.Error(t, d.Forget(t.Context(), "entry 7"), "it is pending")
-	assert.NotNil(t, d.store.kept.find("entry 7"))
-	d.store.kept.keep("entry 8", Final{})
+	assert.NotNil(t, d.pending.kept.find("entry 7"))
+	d.pending.kept.keep("entry 8", Final{})
 	require.NoError(t, d.Forget(t.Context(), "entry 8"))
-	assert.Nil(t, d.store.kept.find("entry 8"), "what this run alone knows of it goes too")
-	d.store.kept.forget("entry 7")
+	assert.Nil(t, d.pending.kept.find("entry 8"), "what this run alone knows of it goes too")
+	d.pending.kept.forget("entry 7")
 	_, err = d.store.last(t.Context(), "entry 7")
 	require.ErrorContains(t, err, "write w_3, record 1")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -250,17 +250,17 @@ func TestTheLastWriteUnderAName(t *testing.T) {
 
 // A client without a journal remembers so many names.
 func TestTheNamesThatAreRemembered(t *testing.T) {
-	s := store{kept: &finals{}}
+	s := store{shared: &shared{}}
 	name := func(n int) string { return "entry " + time.Duration(n).String() }
 	for n := range maxFinals {
 		for range 2 {
-			s.kept.keep(name(n), Final{Try: n})
+			s.shared.kept.keep(name(n), Final{Try: n})
 		}
 	}
 	last, err := s.last(t.Context(), name(0))
 	require.NoError(t, err)
 	assert.NotNil(t, last)
-	s.kept.keep("one more", Final{})
+	s.shared.kept.keep("one more", Final{})
 	for n, kept := range map[string]bool{name(0): false, name(1): true, "one more": true} {
 		last, err := s.last(t.Context(), n)
 		require.NoError(t, err)

@@ -42,40 +42,50 @@ type shared struct {
 // view is what the clients of one service know of its accounts: a write of one is an own
 // write to the others.
 type view struct {
-	books     *books.Books
-	baselines baselines
-	declared  declarations
-	levels    settings
-	waiting   waiting
-	service   servicetime.Clock
-	last      atomic.Pointer[ledger.Instant] // when a write of this run ended last
+	Clock   Clock // another service has another one
+	Books   *books.Books
+	levels  settings
+	waiting waiting
+	last    atomic.Pointer[ledger.Instant] // when a write of this run ended last
+
+	mu        sync.Mutex
+	asked     map[pending.AccountID]bool      // the journal was asked who else trades these
+	reads     map[books.Account]chan struct{} // for entries, which wait for the end that closes it
+	began     []time.Time                     // looks of the last minute, the oldest first
+	touched   map[books.Account]bool          // a look begins there in the background
+	dateAsked bool                            // one write has had the chance to learn the service's time
 }
 
-func (v *view) ended(at ledger.Instant) { v.last.Store(&at) }
-
 // viewOf returns what is known of the accounts of a service. first: no earlier run wrote to a
-// live account; last is when one did.
-func (r *shared) viewOf(baseURL string, first bool, last func() *last) *view {
+// live account; lastOf says when one did, nil where that is not asked.
+func (r *shared) viewOf(baseURL string, first bool, lastOf func() *last) *view {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.views == nil {
 		r.views = make(map[string]*view)
 	}
-	if r.views[baseURL] == nil {
-		report := func(id books.Account, sign string) { _ = r.othersTrade(baseURL, id, sign) }
-		v := &view{}
-		v.books = books.New(time.Now(), earlierOf(first, last(), &v.service), report)
-		v.books.Closed = v.service.Closed
-		if r.complete {
-			v.books.Watch()
-		}
-		r.views[baseURL] = v
+	if v := r.views[baseURL]; v != nil {
+		return v
 	}
-	return r.views[baseURL]
+	v := &view{
+		Clock:   Clock{r.began, new(servicetime.Clock)},
+		waiting: waiting{of: make(map[pending.Place]time.Time)},
+		asked:   make(map[pending.AccountID]bool),
+		reads:   make(map[books.Account]chan struct{}),
+		touched: make(map[books.Account]bool),
+	}
+	var ended *last
+	if lastOf != nil {
+		ended = lastOf()
+	}
+	v.Books = books.New(time.Now(), v.Clock.earlier(first, ended), func(id books.Account, sign string) { _ = r.othersTrade(baseURL, id, sign) })
+	v.Books.Closed = v.Clock.service.Closed
+	if r.complete {
+		v.Books.Watch()
+	}
+	r.views[baseURL] = v
+	return v
 }
-
-// clockOf returns the clocks of who asks a service. Another service has another clock.
-func (r *shared) clockOf(v *view) Clock { return Clock{r.began, &v.service} }
 
 // join adds the driver of a client.
 func (r *shared) join(d *Driver) {
@@ -206,7 +216,7 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 	r.read = true
 	if r.complete = !gap && len(r.ahead) == 0; r.complete {
 		for _, v := range r.views {
-			v.books.Watch()
+			v.Books.Watch()
 		}
 	}
 	r.adoptOrphans(d)

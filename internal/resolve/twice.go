@@ -44,14 +44,7 @@ type waiting struct {
 func (m *waiting) left(w *Write, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note(w.Places[0], at)
-}
-
-func (m *waiting) note(p pending.Place, at time.Time) {
-	if m.of == nil {
-		m.of = make(map[pending.Place]time.Time)
-	}
-	m.of[p] = at
+	m.of[w.Places[0]] = at
 }
 
 func (m *waiting) saw(account pending.Place, symbols []string, begun time.Time, lag time.Duration) {
@@ -65,7 +58,7 @@ func (m *waiting) saw(account pending.Place, symbols []string, begun time.Time, 
 	}
 	for _, symbol := range symbols {
 		account.Symbol = symbol
-		m.note(account, begun)
+		m.of[account] = begun
 	}
 }
 

@@ -124,12 +124,12 @@ type Write struct {
 	// Unjournaled is why the journal does not have it.
 	Unjournaled error
 	// Setting is of a setting of levels.
-	Setting *Setting
+	Setting Setting
 	// Answer is the success, or the stored refusal, that decided it.
 	Answer *Answer
-	// NotBefore is a time before which its key was not used, by this machine's clock; nil if its
+	// NotBefore is a time before which its key was not used, by this machine's clock; zero if its
 	// caller named none.
-	NotBefore *time.Time
+	NotBefore time.Time
 	// APIKey names the API key that it was sent with last, where that decides what an answer proves.
 	APIKey string
 
@@ -159,14 +159,6 @@ type Write struct {
 	heardLate  bool                 // an answer to a send that nobody waits for has decided it
 	late       atomic.Pointer[late] // what came of such sends; nil where there are none
 	handed     chan struct{}        // closed when it is over; nil where nobody can wait
-}
-
-// notBefore is the time that its caller named; zero for none.
-func (w *Write) notBefore() (t time.Time) {
-	if w.NotBefore != nil {
-		t = *w.NotBefore
-	}
-	return t
 }
 
 // inquiry is what was found out about a write since it is in doubt.
