@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -88,7 +87,7 @@ func (c *call) listen(a *transport.Attempt, number int, q *question) {
 		defer context.AfterFunc(closing, a.Abort)()
 		<-a.Over()
 		if h := x.hear(&later, a.Exchanged()); h.class != ledger.Silence {
-			d.HeardLate(of, resolve.Late{Send: number, Answer: h.answer(nil)})
+			d.HeardLate(of, number, h.answer(nil))
 		} else {
 			of.WakeCall() // which may wait for nothing else
 		}

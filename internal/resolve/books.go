@@ -57,7 +57,9 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 // goOnBeside goes on with the writes that have waited for another one.
 func (d *Driver) goOnBeside(w *Write) {
 	for _, e := range d.pending.doubtedBeside(w) {
-		d.pending.goOn(e)
+		if worker := d.pending.workerOf(e); worker != nil {
+			worker.goOn(e)
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ func New(c Config) *Driver {
 	}
 	d.schedule = &schedule{
 		life: c.Life, background: c.Background, jobs: make(map[*Write]*job), wake: make(chan struct{}, 1),
-		work: d.work, ended: d.worked, notBefore: d.notBefore,
+		work: d.work, notBefore: d.notBefore,
 		rest: func() { clear(d.looks) }, // nobody shares them any more
 	}
 	d.Books.LagBehind(d.without().ReadLag())
@@ -154,12 +154,6 @@ func (d *Driver) without() (none ledger.Without) {
 // serves reports whether it asks a service, and is open.
 func (d *Driver) serves(baseURL string) bool {
 	return d.cfg.BaseURL == baseURL && d.cfg.Life.closing.Err() == nil
-}
-
-// ask has the driver go on with a write about which it does nothing more. since is the
-// number of the last request when the caller began.
-func (d *Driver) ask(w *Write, since uint64) {
-	d.schedule.ask(w, since, func() { w.Ledger.Note(ledger.Fact{Kind: ledger.Asked, At: d.Clock.Now()}) })
 }
 
 // workerOf returns who works on a write; this one if nobody does.
@@ -261,13 +255,6 @@ func (d *Driver) acknowledged(w *Write, note string) {
 	d.finish(w)
 }
 
-// end ends a write that was in doubt, and says so.
-func (d *Driver) end(w *Write, f Final, r Found) {
-	d.pending.resolved.keep(w.Intent.ID, r)
-	d.leaveBooks(w, f, w.Answer)
-	d.report(r)
-}
-
 // hookWaits is how long the driver waits for who hears of an outcome, so that most hear of it before
 // those do who wait for it. What else is in doubt does not wait for a hook that hangs: by then the
 // program may have traded on, and the account show it no more.
@@ -336,14 +323,16 @@ func (d *Driver) work(w *Write) nextTurn {
 		step.At = min(step.At, now.Mono+askAgain)
 	}
 	stuck := step.At-now.Mono >= longestWait && d.whyBlocked(w, w.known().lastErr) != ""
-	known, forget := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown, w.Ledger.Forget()
-	t := nextTurn{due: d.Clock.began.Add(step.At), idle: idle, stuck: stuck, done: known || forget}
-	if known {
+	switch known := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown; {
+	case known:
 		if again, more := d.levels.restore(d.cfg.Life.closing, w, d.cfg.Host, d.noteService); more {
-			t = nextTurn{due: again}
+			return nextTurn{due: again}
 		}
+	case !w.Ledger.Forget():
+		return nextTurn{due: d.Clock.began.Add(step.At), idle: idle, stuck: stuck}
 	}
-	return t
+	d.worked(w)
+	return nextTurn{}
 }
 
 // learnTime asks for the service's time, once, where a write of an earlier run is about to wait: what that run
@@ -383,7 +372,7 @@ func (d *Driver) goOn(w *Write) {
 	waits := w.known().reason == string(accounting.PendingBeside)
 	d.mu.Unlock()
 	if waits {
-		d.ask(w, d.Requests())
+		d.Ask(w, d.Requests())
 	}
 }
 

@@ -44,7 +44,8 @@ const (
 // the service keeps its keys by route, the write itself for a market that cannot.
 func fenceOf(in *pending.Intent, key pending.Key, ownRoute bool) (Request, error) {
 	if !ownRoute {
-		return impossibleCancel(in.Account, key), nil
+		cancel := api.CancelOrderRequest{AccountID: string(in.Account), OrderID: impossibleID(key)}
+		return Request{Operation: cancelOrder, Account: in.Account, Key: key, Body: cancel.AppendWire(nil)}, nil
 	}
 	body, err := impossibleBody(in, key)
 	return Request{Operation: in.Operation, Account: in.Account, Key: key, Body: body}, err
@@ -74,11 +75,6 @@ func calibrationOf(account pending.AccountID) []Request {
 // requestPatience bounds each of them. It alone cuts a probe: neither a context nor Close
 // does.
 const requestPatience = 5 * time.Second
-
-func impossibleCancel(account pending.AccountID, key pending.Key) Request {
-	cancel := api.CancelOrderRequest{AccountID: string(account), OrderID: impossibleID(key)}
-	return Request{Operation: cancelOrder, Account: account, Key: key, Body: cancel.AppendWire(nil)}
-}
 
 // shortly is the gate of a probe, which is allowed for as long as the ledger says.
 type shortly struct {

@@ -11,16 +11,10 @@ import (
 // The answer to a send that nobody waits for any more comes at any time: while the call sends once more,
 // while the driver finds out, and after the end. Who has the write by then takes it in.
 
-// Late is such an answer, and the number of its send.
-type Late struct {
-	Send   int
-	Answer Answer
-}
-
-// late are those of a write.
+// late are such answers to a write.
 type late struct {
 	mu       sync.Mutex
-	come     []Late        // that the call has not taken in yet
+	come     []Answer      // that the call has not taken in yet
 	signal   chan struct{} // something has come
 	handed   bool          // the call is over, so that the driver takes them in
 	ends     bool          // no send may leave any more
@@ -88,7 +82,7 @@ func (w *Write) UntilHeard(ctx context.Context, do func(context.Context) error) 
 }
 
 // push keeps an answer for the call; false once that is over.
-func (l *late) push(a Late) bool {
+func (l *late) push(a Answer) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.handed {
@@ -106,7 +100,7 @@ func (l *late) push(a Late) bool {
 }
 
 // take returns what has come. last means that the call takes no more.
-func (l *late) take(last bool) (come []Late) {
+func (l *late) take(last bool) (come []Answer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	come, l.come, l.handed = l.come, nil, l.handed || last
@@ -122,22 +116,23 @@ func (d *Driver) TakeLate(w *Write) (ends *Answer) {
 	}
 	for _, one := range l.take(false) {
 		if d.noteLate(w, &one) {
-			ends = &one.Answer
+			ends = &one
 		}
 	}
 	return ends
 }
 
-// HeardLate takes the answer in to a send that nobody waits for any more.
-func (d *Driver) HeardLate(w *Write, a Late) {
+// HeardLate takes the answer in to a send that nobody waits for any more, by its number.
+func (d *Driver) HeardLate(w *Write, send int, a Answer) {
+	a.Send = send
 	if l := w.late.Load(); !l.push(a) {
 		d.hearAfter(w, &a)
 	}
 }
 
 // noteLate notes a late answer, and returns whether it has ended anything. Its caller has the write.
-func (d *Driver) noteLate(w *Write, a *Late) (ends bool) {
-	f := ledger.Fact{Kind: ledger.SendHeard, At: d.Clock.At(a.Answer.Received), Answer: a.Answer.Answer, Send: a.Send}
+func (d *Driver) noteLate(w *Write, a *Answer) (ends bool) {
+	f := ledger.Fact{Kind: ledger.SendHeard, At: d.Clock.At(a.Received), Answer: a.Answer, Send: a.Send}
 	going, known := w.Ledger.MaySend() && w.Ledger.Sending(), w.Ledger.Outcome() != ledger.Unknown
 	doubted := w.Ledger.InDoubt()
 	w.Ledger.Note(f)
@@ -159,7 +154,7 @@ func (d *Driver) noteLate(w *Write, a *Late) (ends bool) {
 }
 
 // hearAfter takes in what comes once the call is over: the driver has the write, or it has ended.
-func (d *Driver) hearAfter(w *Write, a *Late) {
+func (d *Driver) hearAfter(w *Write, a *Answer) {
 	worker := d.workerOf(w)
 	release, held, err := worker.schedule.hold(d.cfg.Life.closing, w)
 	if err != nil { // the client closes: that there was no answer is noted
@@ -175,8 +170,8 @@ func (d *Driver) hearAfter(w *Write, a *Late) {
 	case w.Ledger.Outcome() == ledger.Unknown || !w.Ledger.Done():
 		worker.schedule.goOn(w) // with what is to be done next
 	default:
-		w.Answer, w.by = &a.Answer, ByAnswer
-		if a.Answer.Replayed {
+		w.Answer, w.by = a, ByAnswer
+		if a.Replayed {
 			w.by = ByReplay
 		}
 		if w.Traits.Levels { // a newer setting may have to be sent again
@@ -188,10 +183,10 @@ func (d *Driver) hearAfter(w *Write, a *Late) {
 }
 
 // noteAfterEnd holds a late answer against how the write has ended.
-func (d *Driver) noteAfterEnd(w *Write, a *Late) {
+func (d *Driver) noteAfterEnd(w *Write, a *Answer) {
 	l := w.late.Load()
 	l.mu.Lock()
-	w.Ledger.Note(ledger.Fact{Kind: ledger.SendHeard, At: d.Clock.At(a.Answer.Received), Answer: a.Answer.Answer, Send: a.Send})
+	w.Ledger.Note(ledger.Fact{Kind: ledger.SendHeard, At: d.Clock.At(a.Received), Answer: a.Answer, Send: a.Send})
 	l.mu.Unlock()
 	d.reportContradiction(w)
 }

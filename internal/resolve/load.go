@@ -132,7 +132,8 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	if err != nil {
 		return leftWrite{}, err
 	}
-	w := &Write{Left: true, gap: gap, registered: true, journaled: true, over: true, handed: closedChannel()}
+	w := &Write{Left: true, gap: gap, registered: true, journaled: true, over: true, handed: make(chan struct{})}
+	close(w.handed)
 	var terms ledger.Terms
 	var facts []ledger.Fact
 	var beside books.Note
@@ -187,10 +188,4 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 		beside.Own[i].Heard = time.Now() // when it ended, the clocks of this process do not know
 	}
 	return leftWrite{w, beside}, nil
-}
-
-func closedChannel() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
 }

@@ -101,8 +101,12 @@ func (d *Driver) Resolve(ctx context.Context, id pending.IntentID) (r Found, kno
 	return r, known, nil
 }
 
-// Ask has whoever works on a write go on with it, unless that has asked since a request.
-func (d *Driver) Ask(w *Write, since uint64) { d.workerOf(w).ask(w, since) }
+// Ask has whoever works on a write go on with it, where nothing more is done. since is the number of
+// the last request when the caller began.
+func (d *Driver) Ask(w *Write, since uint64) {
+	worker := d.workerOf(w)
+	worker.schedule.ask(w, since, func() { w.Ledger.Note(ledger.Fact{Kind: ledger.Asked, At: worker.Clock.Now()}) })
+}
 
 // Wait waits until a write is resolved, nothing more is done about it, or the context
 // ends.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -112,12 +111,4 @@ func (d *Driver) whyBlocked(w *Write, err error) string {
 	default:
 		return ""
 	}
-}
-
-// placeOfProbe reserves the place of a probe that may follow the next fence; nil if none may.
-func (d *Driver) placeOfProbe(w *Write, limits ledger.Limits) (Prepared, error) {
-	if !w.Ledger.ProbeFollows(d.Clock.Now(), limits) {
-		return nil, nil
-	}
-	return d.prepare(probeOf(&w.Intent, w.Try().Key))
 }

@@ -173,7 +173,8 @@ func (r *registry) find(id pending.IntentID) *Write {
 
 // doubted returns all items in doubt, oldest first.
 func (r *registry) doubted() []*Write {
-	return r.collect(func(e *Write) bool { return e.doubted })
+	doubted, _ := r.open()
+	return doubted
 }
 
 // open returns the items whose outcome is not decided, oldest first: those in doubt,
@@ -189,18 +190,6 @@ func (r *registry) open() (doubted, sent []*Write) {
 		}
 	}
 	return doubted, sent
-}
-
-func (r *registry) collect(wanted func(*Write) bool) []*Write {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found []*Write
-	for _, e := range r.all {
-		if wanted(e) {
-			found = append(found, e)
-		}
-	}
-	return found
 }
 
 // doubtedIn returns the ids of the items in doubt that show in a place and are not settled,

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -24,6 +25,8 @@ type Answer struct {
 	Decoded wire.Value
 	// Heard is the answer as the client keeps it.
 	Heard any
+	// Send is the number of the send that it answers, where nobody waited for that any more.
+	Send int
 }
 
 // spends reports whether an answer is stored under its key.
@@ -31,37 +34,25 @@ func (a *Answer) spends() bool {
 	return a.Class == ledger.Success || a.Status < 500 && (!a.InFront || a.Replayed)
 }
 
-// sentWrite is what a write asked for, by its own bytes.
-type sentWrite struct {
-	Side         string      `json:"side"`
-	Size         json.Number `json:"size"`
-	ReduceOnly   bool        `json:"reduceOnly"`
-	ClosePercent json.Number `json:"closePercent"`
-	Pct          json.Number `json:"pct"` // the sandbox's name for it
-}
-
-// asked is what it asked for, as accounting sees it.
+// asked is what it asked for, as accounting sees it: by its own bytes, if its call does not know.
 func (w *Write) asked() *accounting.Act {
-	if w.Asked.Kind == 0 {
-		w.Asked = askedOf(&w.Intent, w.Traits)
+	if w.Asked.Kind != 0 {
+		return &w.Asked
+	}
+	var sent struct {
+		Side         string      `json:"side"`
+		Size         json.Number `json:"size"`
+		ReduceOnly   bool        `json:"reduceOnly"`
+		ClosePercent json.Number `json:"closePercent"`
+		Pct          json.Number `json:"pct"` // the sandbox's name for it
+	}
+	_ = json.Unmarshal(w.Intent.Body, &sent) // of our own making
+	size, _ := decimal.NewFromString(sent.Size.String())
+	w.Asked = w.Traits.Order(SideOf(sent.Side), size, sent.ReduceOnly)
+	if w.Asked.Kind == accounting.Close {
+		w.Asked.Percent, _ = decimal.NewFromString(cmp.Or(sent.ClosePercent, sent.Pct).String())
 	}
 	return &w.Asked
-}
-
-// askedOf reads what a write asked for.
-func askedOf(in *pending.Intent, k Traits) accounting.Act {
-	var sent sentWrite
-	_ = json.Unmarshal(in.Body, &sent) // of our own making
-	size, _ := decimal.NewFromString(sent.Size.String())
-	w := k.Order(SideOf(sent.Side), size, sent.ReduceOnly)
-	if w.Kind == accounting.Close {
-		percent := sent.ClosePercent
-		if percent == "" {
-			percent = sent.Pct
-		}
-		w.Percent, _ = decimal.NewFromString(percent.String())
-	}
-	return w
 }
 
 // Order is what a write asked for that sent an order, or as much of one.

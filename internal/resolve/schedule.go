@@ -12,7 +12,6 @@ type nextTurn struct {
 	due   time.Time // when the next turn is
 	idle  bool      // it has no turn until somebody asks for one
 	stuck bool      // nobody waits for it any more, and it goes on
-	done  bool      // it is over
 }
 
 // schedule says whose turn it is. One goroutine works on writes, one at a time: those that are due, of them the
@@ -22,8 +21,7 @@ type schedule struct {
 	life       *Life
 	background bool // writes have turns although nobody waits for them
 
-	work      func(*Write) nextTurn
-	ended     func(*Write) // called after the last turn
+	work      func(*Write) nextTurn // which removes a write that is over
 	notBefore func() time.Time
 	rest      func() // called when there is nothing to do, and the goroutine ends
 
@@ -314,22 +312,20 @@ func (s *schedule) sleep(wait time.Duration) {
 // take is one turn of a job.
 func (s *schedule) take(of *Write, j *job) {
 	t := s.work(of)
-	if t.done {
-		s.ended(of)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	j.busy, j.due = false, t.due
-	if !t.done {
-		rested := j.rests()
-		switch j.idle, j.stuck = t.idle, t.stuck; {
-		case j.rests() && !rested:
-			close(j.changed)
-		case rested && !j.rests():
-			j.changed = make(chan struct{})
-		}
+	defer j.letGo()
+	j.busy = false
+	if s.jobs[of] != j {
+		return // it is over
 	}
-	j.letGo()
+	rested := j.rests()
+	switch j.due, j.idle, j.stuck = t.due, t.idle, t.stuck; {
+	case j.rests() && !rested:
+		close(j.changed)
+	case rested && !j.rests():
+		j.changed = make(chan struct{})
+	}
 }
 
 // rests reports whether nobody waits for the job.

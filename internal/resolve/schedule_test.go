@@ -40,9 +40,9 @@ func newTurns(t *testing.T, background bool) *turns {
 			if next := r.next[of]; next != nil {
 				return next()
 			}
-			return nextTurn{done: true}
+			r.remove(w)
+			return nextTurn{}
 		},
-		ended:     func(w *Write) { r.remove(w) },
 		notBefore: func() time.Time { return r.until },
 		rest:      func() { r.rests++ },
 	}

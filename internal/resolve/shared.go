@@ -252,13 +252,6 @@ func (r *shared) workerOf(w *Write) *Driver {
 	return w.worker
 }
 
-// goOn goes on with a write that may have waited for another one to end.
-func (r *shared) goOn(w *Write) {
-	if d := r.workerOf(w); d != nil {
-		d.goOn(w)
-	}
-}
-
 // maxResolved bounds how many resolutions wait for a caller that may never ask.
 const maxResolved = 1024
 

@@ -171,12 +171,14 @@ func (d *Driver) noteService(c ledger.Class, err error) {
 // Where a probe may follow, it does in the same turn: it has its place already, and the 422
 // does not age behind the turns of others.
 func (d *Driver) fence(w *Write, limits ledger.Limits) error {
-	probe, err := d.placeOfProbe(w, limits)
-	if err != nil {
-		return err
-	}
-	if probe != nil {
-		defer probe.Drop()
+	var probe Prepared // nil if none may follow
+	if w.Ledger.ProbeFollows(d.Clock.Now(), limits) {
+		place, err := d.prepare(probeOf(&w.Intent, w.Try().Key))
+		if err != nil {
+			return err
+		}
+		defer place.Drop()
+		probe = place
 	}
 	if err := d.fenceAlone(w); err != nil || probe == nil {
 		return err
@@ -432,7 +434,9 @@ func (d *Driver) finish(w *Write) {
 		r.Err = errors.Join(r.Err, fmt.Errorf("the newer levels could not be set again: %w", w.newer.err))
 	}
 	w.finish(&f)
-	d.end(w, f, r)
+	d.pending.resolved.keep(w.Intent.ID, r)
+	d.leaveBooks(w, f, w.Answer)
+	d.report(r)
 	d.schedule.remove(w)
 }
 
