@@ -31,7 +31,7 @@ func endpointURLs(base *url.URL) map[*spec.Endpoint]*url.URL {
 
 // What the service sends is an open string: a value that this version does not
 // know survives decoding and prints as it came. What only the caller sends is
-// closed; see [OrderType] and [ExecKind].
+// closed; see [OrderType].
 
 // Environment is which of the two worlds a key, a call or an account belongs to.
 type Environment = spec.Environment

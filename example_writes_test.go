@@ -85,9 +85,9 @@ func ExampleAccount_SetTPSL() {
 	// Output: target 66000 stop 63500
 }
 
-func ExampleAccount_PlaceConditional() {
+func ExampleConditional() {
 	account, sim := account()
-	run, err := account.PlaceConditional(ctx, order, trading.Conditional{Trigger: trading.Dec("65000")})
+	run, err := account.PlacePro(ctx, order, trading.Conditional{Trigger: trading.Dec("65000")})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -99,9 +99,9 @@ func ExampleAccount_PlaceConditional() {
 	// triggered; the account holds 0.05
 }
 
-func ExampleAccount_PlaceLadder() {
+func ExampleLadder() {
 	account, sim := account()
-	_, err := account.PlaceLadder(ctx, order, trading.Ladder{
+	_, err := account.PlacePro(ctx, order, trading.Ladder{
 		From:  trading.Dec("63900"),
 		To:    trading.Dec("63500"),
 		Rungs: 5,
@@ -114,11 +114,11 @@ func ExampleAccount_PlaceLadder() {
 	// Output: the account holds 0.03
 }
 
-func ExampleAccount_PlaceTWAP() {
+func ExampleTWAP() {
 	account, sim := account()
 	large := order
 	large.Size = trading.Dec("1.2")
-	_, err := account.PlaceTWAP(ctx, large, trading.TWAP{Duration: time.Hour})
+	_, err := account.PlacePro(ctx, large, trading.TWAP{Duration: time.Hour})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -127,9 +127,9 @@ func ExampleAccount_PlaceTWAP() {
 	// Output: after half the time the account holds 0.6
 }
 
-func ExampleAccount_PlaceChase() {
+func ExampleChase() {
 	account, sim := account()
-	run, err := account.PlaceChase(ctx, order, trading.Chase{To: trading.At(trading.Dec("64500"))})
+	run, err := account.PlacePro(ctx, order, trading.Chase{To: trading.At(trading.Dec("64500"))})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -141,9 +141,9 @@ func ExampleAccount_PlaceChase() {
 	// the account holds 0.05
 }
 
-func ExampleAccount_PlaceChaseTWAP() {
+func ExampleChaseTWAP() {
 	account, sim := account()
-	_, err := account.PlaceChaseTWAP(ctx, order, trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("64500"))})
+	_, err := account.PlacePro(ctx, order, trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("64500"))})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -152,9 +152,9 @@ func ExampleAccount_PlaceChaseTWAP() {
 	// Output: after its time the account holds 0.05
 }
 
-func ExampleAccount_PlaceSwarm() {
+func ExampleSwarm() {
 	account, sim := account()
-	_, err := account.PlaceSwarm(ctx, order, trading.Swarm{Orders: 5, SlippageBps: trading.Some(trading.Dec("50"))}) // half a percent
+	_, err := account.PlacePro(ctx, order, trading.Swarm{Orders: 5, SlippageBps: trading.Some(trading.Dec("50"))}) // half a percent
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -165,13 +165,13 @@ func ExampleAccount_PlaceSwarm() {
 
 func ExampleAccount_EditRun() {
 	account, sim := account()
-	run, err := account.PlaceTWAP(ctx, order, trading.TWAP{Duration: time.Hour})
+	run, err := account.PlacePro(ctx, order, trading.TWAP{Duration: time.Hour})
 	if err != nil {
 		log.Fatal(err)
 	}
 	sim.Advance(30 * time.Minute) // half of 0.05 is filled
 	for _, size := range []string{"0.01", "0.03"} {
-		if _, err := account.EditRun(ctx, run.ID, trading.RunEdit{TotalSize: trading.Dec(size)}); err != nil {
+		if _, err := account.EditRun(ctx, run.ID, trading.Dec(size)); err != nil {
 			fmt.Println(size, "refused:", trading.AdviceOf(err))
 		} else {
 			fmt.Println(size, "is the new size")
@@ -186,7 +186,7 @@ func ExampleAccount_CancelRun() {
 	account, sim := account()
 	large := order
 	large.Size = trading.Dec("1.2")
-	run, err := account.PlaceTWAP(ctx, large, trading.TWAP{Duration: time.Hour})
+	run, err := account.PlacePro(ctx, large, trading.TWAP{Duration: time.Hour})
 	if err != nil {
 		log.Fatal(err)
 	}

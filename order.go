@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -87,64 +86,31 @@ const (
 	LimitOrder                   // fills at its LimitPrice or better
 )
 
-var orderTypes = closed{"order type", "OrderType", "MarketOrder or LimitOrder", [2]string{"market", "limit"}}
+var orderTypes = [...]string{"market", "limit"}
 
 // String returns the name on the wire, "market" or "limit".
-func (t OrderType) String() string { return orderTypes.text(uint8(t)) }
+func (t OrderType) String() string {
+	if int(t) < len(orderTypes) {
+		return orderTypes[t]
+	}
+	return "OrderType(" + strconv.Itoa(int(t)) + ")"
+}
 
 // MarshalText returns the name on the wire.
-func (t OrderType) MarshalText() ([]byte, error) { return orderTypes.marshal(uint8(t)) }
+func (t OrderType) MarshalText() ([]byte, error) {
+	if int(t) >= len(orderTypes) {
+		return nil, fmt.Errorf("trading: order type is %d: it must be MarketOrder or LimitOrder", t)
+	}
+	return []byte(orderTypes[t]), nil
+}
 
 // UnmarshalText reads "market" or "limit", exactly, and refuses anything else.
-func (t *OrderType) UnmarshalText(text []byte) error { return orderTypes.unmarshal((*uint8)(t), text) }
-
-// ExecKind is what a conditional order becomes once its trigger is reached. Like
-// [OrderType] it is closed.
-type ExecKind uint8
-
-// The kinds.
-const (
-	StopMarket ExecKind = iota // becomes a market order
-	StopLimit                  // becomes a limit order at the LimitPrice of its [Order]
-)
-
-var execKinds = closed{"exec kind", "ExecKind", "StopMarket or StopLimit", [2]string{"stop-market", "stop-limit"}}
-
-// String returns the name on the wire, "stop-market" or "stop-limit".
-func (k ExecKind) String() string { return execKinds.text(uint8(k)) }
-
-// MarshalText returns the name on the wire.
-func (k ExecKind) MarshalText() ([]byte, error) { return execKinds.marshal(uint8(k)) }
-
-// UnmarshalText reads "stop-market" or "stop-limit", exactly, and refuses anything else.
-func (k *ExecKind) UnmarshalText(text []byte) error { return execKinds.unmarshal((*uint8)(k), text) }
-
-// closed is a type of two values, each with a word on the wire.
-type closed struct {
-	what, typ, values string
-	words             [2]string
-}
-
-func (c *closed) text(n uint8) string {
-	if int(n) < len(c.words) {
-		return c.words[n]
-	}
-	return c.typ + "(" + strconv.Itoa(int(n)) + ")"
-}
-
-func (c *closed) marshal(n uint8) ([]byte, error) {
-	if int(n) >= len(c.words) {
-		return nil, fmt.Errorf("trading: %s is %d: it must be %s", c.what, n, c.values)
-	}
-	return []byte(c.words[n]), nil
-}
-
-func (c *closed) unmarshal(n *uint8, text []byte) error {
-	i := slices.Index(c.words[:], string(text))
+func (t *OrderType) UnmarshalText(text []byte) error {
+	i := slices.Index(orderTypes[:], string(text))
 	if i < 0 {
-		return fmt.Errorf("trading: %s is %q: it must be %s", c.what, text, strings.Join(c.words[:], " or "))
+		return fmt.Errorf("trading: order type is %q: it must be market or limit", text)
 	}
-	*n = uint8(i)
+	*t = OrderType(i)
 	return nil
 }
 
@@ -210,10 +176,10 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 // names commonly mean. What is out of range the service refuses with a code of
 // its own, such as BAD_DURATION, and says in the message what to change.
 
-// Conditional waits for a price and then places the order.
+// Conditional waits for a price and then places the order: at the market, or as a limit order if the
+// order's Type is [LimitOrder] (execKind: stop-market or stop-limit).
 type Conditional struct {
 	Trigger decimal.Decimal // the price to wait for: triggerPrice; required
-	Exec    ExecKind        // [StopMarket] unless set; [StopLimit] needs the LimitPrice of the order
 }
 
 // Ladder splits the order into limit orders at prices between From and To.
@@ -254,11 +220,4 @@ type Swarm struct {
 	Aggression  Opt[json.RawMessage] `json:",omitzero"`
 	SlippageBps Opt[decimal.Decimal] `json:",omitzero"` // how far they may fill away, in basis points, not percent: 50 is half a percent
 	Irregular   Opt[bool]            `json:",omitzero"` // varies the orders
-}
-
-// RunEdit changes a running [TWAP], the only kind of run that can be changed.
-type RunEdit struct {
-	// TotalSize is the new size of the whole run in base units, what is already
-	// filled included: less than that is refused with size_below_executed. Required.
-	TotalSize decimal.Decimal
 }

@@ -5,110 +5,39 @@ import (
 	"context"
 	"errors"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // A Pro order is placed once and then carried out by the service over time. What
-// to trade is an Order, and how is the second argument. Each clip or rung has to
-// be worth at least the minimum order value: [CodeMinNotional] if it is not.
+// to trade is an Order, and how is a [Pro]. Each clip or rung has to be worth at least the
+// minimum order value: [CodeMinNotional] if it is not.
 // A run that was placed can add exposure after this program has ended.
+
+// Pro is how the service carries out a Pro order: a [Conditional], a [Ladder], a [TWAP], a
+// [Chase], a [ChaseTWAP] or a [Swarm].
+type Pro interface {
+	operation() Operation
+	// request adds this to an order, and says what is wrong with it.
+	request(api.ProOrderRequest) (wireBody, *check.Fault)
+}
 
 // wireBody is a request of the wire.
 type wireBody interface{ AppendWire(dst []byte) []byte }
 
-// runRequest adds to an order how it is carried out, and says what is wrong with that.
-type runRequest func(api.ProOrderRequest) (wireBody, *check.Fault)
-
-// PlaceConditional waits for a trigger price. A [StopLimit] needs the order's
-// LimitPrice; a [StopMarket] must not have one.
-func (a *Account) PlaceConditional(ctx context.Context, o Order, how Conditional, opts ...CallOption) (*RunResult, error) {
-	o.Type = how.orderType()
-	return a.placeRun(ctx, OpConditional, o, opts, how.request)
-}
-
-// orderType is the order's, which the kind of execution decides.
-func (how Conditional) orderType() OrderType {
-	if how.Exec == StopLimit {
-		return LimitOrder
+// PlacePro places an order that the service carries out over time, in the way that how says.
+func (a *Account) PlacePro(ctx context.Context, o Order, how Pro, opts ...CallOption) (*RunResult, error) {
+	if how == nil {
+		return nil, errNoPro()
 	}
-	return MarketOrder
-}
-
-func (how Conditional) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
-	o.OrderType = wire.Nullable[api.OrderType]{} // execKind says it
-	r := &api.ConditionalOrderRequest{
-		ProOrderRequest: o, TriggerPrice: how.Trigger, ExecKind: wire.Some(api.ExecKind(how.Exec.String())),
-	}
-	return r, check.Conditional(r)
-}
-
-// PlaceLadder spreads the size over limits between two prices.
-func (a *Account) PlaceLadder(ctx context.Context, o Order, how Ladder, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, OpLadder, o, opts, how.request)
-}
-
-func (how Ladder) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
-	r := &api.LadderOrderRequest{
-		ProOrderRequest: o, StartPrice: how.From, EndPrice: how.To, TotalOrders: int64(how.Rungs), SizeSkew: wireJSON(how.SizeSkew),
-	}
-	return r, cmp.Or(check.Ladder(r), check.Number("sizeSkew", wireOpt(how.SizeSkew)))
-}
-
-// PlaceTWAP spreads the size over time, in clips.
-func (a *Account) PlaceTWAP(ctx context.Context, o Order, how TWAP, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, OpTWAP, o, opts, how.request)
-}
-
-func (how TWAP) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
-	return &api.TWAPOrderRequest{
-		ProOrderRequest: o, DurationMs: how.Duration.Milliseconds(),
-		RandomizeSize: wireJSON(how.RandomizeSize), RandomizeTime: wireJSON(how.RandomizeTime),
-	}, check.Duration(how.Duration)
-}
-
-// PlaceChase follows the market with a limit, as far as how.To if it is set.
-func (a *Account) PlaceChase(ctx context.Context, o Order, how Chase, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, OpChase, o, opts, how.request)
-}
-
-func (how Chase) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
-	to := wireLevel(how.To)
-	return &api.ChaseOrderRequest{ProOrderRequest: o, ChaseTo: to}, check.ChaseTo(to)
-}
-
-// PlaceChaseTWAP spreads the size over time, each clip a chase.
-func (a *Account) PlaceChaseTWAP(ctx context.Context, o Order, how ChaseTWAP, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, OpChaseTWAP, o, opts, how.request)
-}
-
-func (how ChaseTWAP) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
-	to := wireLevel(how.To)
-	return &api.ChaseTWAPOrderRequest{ProOrderRequest: o, DurationMs: how.Duration.Milliseconds(), ChaseTo: to},
-		cmp.Or(check.Duration(how.Duration), check.ChaseTo(to))
-}
-
-// PlaceSwarm splits the size into many orders.
-func (a *Account) PlaceSwarm(ctx context.Context, o Order, how Swarm, opts ...CallOption) (*RunResult, error) {
-	return a.placeRun(ctx, OpSwarm, o, opts, how.request)
-}
-
-func (how Swarm) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
-	r := &api.SwarmOrderRequest{
-		ProOrderRequest: o, TotalOrders: int64(how.Orders), Aggression: wireOpt(how.Aggression),
-		SlippageBps: wireJSON(how.SlippageBps), Irregular: wireJSON(how.Irregular),
-	}
-	return r, cmp.Or(check.Orders(r.TotalOrders), check.Aggression(r.Aggression), check.Number("slippageBps", wireOpt(how.SlippageBps)))
-}
-
-// placeRun places an order that the service carries out over time.
-func (a *Account) placeRun(ctx context.Context, op Operation, o Order, opts []CallOption, how runRequest) (*RunResult, error) {
-	call, order, err := a.beginOrder(ctx, op, o, opts)
+	call, order, err := a.beginOrder(ctx, how.operation(), o, opts)
 	if err != nil {
 		return nil, err
 	}
-	request, fault := how(api.ProOrderRequest(order))
+	request, fault := how.request(api.ProOrderRequest(order))
 	if err := call.check(fault); err != nil {
 		return nil, err
 	}
@@ -120,15 +49,80 @@ func (a *Account) placeRun(ctx context.Context, op Operation, o Order, opts []Ca
 	return runResultOf(&answer, call.meta()), err
 }
 
-// EditRun edits a running TWAP. It can add exposure, so it is an entry.
-// [CodeSizeBelowExecuted]: more has been filled already.
-func (a *Account) EditRun(ctx context.Context, id RunID, e RunEdit, opts ...CallOption) (*Ack, error) {
+// CheckPro is [Order.Check] of an order that PlacePro places.
+func (o Order) CheckPro(how Pro) error {
+	if how == nil {
+		return errNoPro()
+	}
+	request := orderRequest("", &o)
+	_, fault := how.request(api.ProOrderRequest(request))
+	return local(EnvLive, cmp.Or(check.Order(check.Live, &request), fault))
+}
+
+func errNoPro() error {
+	return invalid("how", "it is nil: it must say how the order is carried out, such as a TWAP")
+}
+
+func (Conditional) operation() Operation { return OpConditional }
+func (Ladder) operation() Operation      { return OpLadder }
+func (TWAP) operation() Operation        { return OpTWAP }
+func (Chase) operation() Operation       { return OpChase }
+func (ChaseTWAP) operation() Operation   { return OpChaseTWAP }
+func (Swarm) operation() Operation       { return OpSwarm }
+
+func (how Conditional) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+	kind := api.ExecKindStopMarket
+	if typ, _ := o.OrderType.Get(); typ == api.OrderTypeLimit {
+		kind = api.ExecKindStopLimit
+	}
+	o.OrderType = wire.Nullable[api.OrderType]{} // execKind says it
+	r := &api.ConditionalOrderRequest{ProOrderRequest: o, TriggerPrice: how.Trigger, ExecKind: wire.Some(kind)}
+	return r, check.Conditional(r)
+}
+
+func (how Ladder) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+	r := &api.LadderOrderRequest{
+		ProOrderRequest: o, StartPrice: how.From, EndPrice: how.To, TotalOrders: int64(how.Rungs), SizeSkew: wireJSON(how.SizeSkew),
+	}
+	return r, cmp.Or(check.Ladder(r), check.Number("sizeSkew", wireOpt(how.SizeSkew)))
+}
+
+func (how TWAP) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+	return &api.TWAPOrderRequest{
+		ProOrderRequest: o, DurationMs: how.Duration.Milliseconds(),
+		RandomizeSize: wireJSON(how.RandomizeSize), RandomizeTime: wireJSON(how.RandomizeTime),
+	}, check.Duration(how.Duration)
+}
+
+func (how Chase) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+	to := wireLevel(how.To)
+	return &api.ChaseOrderRequest{ProOrderRequest: o, ChaseTo: to}, check.ChaseTo(to)
+}
+
+func (how ChaseTWAP) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+	to := wireLevel(how.To)
+	return &api.ChaseTWAPOrderRequest{ProOrderRequest: o, DurationMs: how.Duration.Milliseconds(), ChaseTo: to},
+		cmp.Or(check.Duration(how.Duration), check.ChaseTo(to))
+}
+
+func (how Swarm) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+	r := &api.SwarmOrderRequest{
+		ProOrderRequest: o, TotalOrders: int64(how.Orders), Aggression: wireOpt(how.Aggression),
+		SlippageBps: wireJSON(how.SlippageBps), Irregular: wireJSON(how.Irregular),
+	}
+	return r, cmp.Or(check.Orders(r.TotalOrders), check.Aggression(r.Aggression), check.Number("slippageBps", wireOpt(how.SlippageBps)))
+}
+
+// EditRun changes the size of a running [TWAP], the only kind of run that can be changed. totalSize
+// is that of the whole run in base units, what is already filled included: less than that is
+// [CodeSizeBelowExecuted]. It can add exposure, so it is an entry.
+func (a *Account) EditRun(ctx context.Context, id RunID, totalSize decimal.Decimal, opts ...CallOption) (*Ack, error) {
 	call := a.begin(ctx, OpEditRun, opts)
 	call.symbol = a.caller.core.books.MarketOf(bookOf(EnvLive, a.id), string(id))
-	if err := call.check(check.ID("run", string(id)), check.TotalSize(e.TotalSize)); err != nil {
+	if err := call.check(check.ID("run", string(id)), check.TotalSize(totalSize)); err != nil {
 		return nil, err
 	}
-	request := api.EditRunRequest{AccountID: string(a.id), RunID: string(id), TotalSize: e.TotalSize}
+	request := api.EditRunRequest{AccountID: string(a.id), RunID: string(id), TotalSize: totalSize}
 	return call.acknowledge(request.AppendWire(newBody()))
 }
 
@@ -142,34 +136,3 @@ func (a *Account) CancelRun(ctx context.Context, id RunID, opts ...CallOption) (
 	request := api.CancelRunRequest{AccountID: string(a.id), RunID: string(id)}
 	return call.acknowledge(request.AppendWire(newBody()))
 }
-
-// checkRun is the Check of an order that the service carries out over time.
-func checkRun(o *Order, how runRequest) error {
-	request := orderRequest("", o)
-	if f := check.Order(check.Live, &request); f != nil {
-		return local(EnvLive, f)
-	}
-	_, f := how(api.ProOrderRequest(request))
-	return local(EnvLive, f)
-}
-
-// Check returns what is wrong with the order placed in this way, as [Order.Check].
-func (how Conditional) Check(o Order) error {
-	o.Type = how.orderType()
-	return checkRun(&o, how.request)
-}
-
-// Check returns what is wrong with the order placed in this way, as [Order.Check].
-func (how Ladder) Check(o Order) error { return checkRun(&o, how.request) }
-
-// Check returns what is wrong with the order placed in this way, as [Order.Check].
-func (how TWAP) Check(o Order) error { return checkRun(&o, how.request) }
-
-// Check returns what is wrong with the order placed in this way, as [Order.Check].
-func (how Chase) Check(o Order) error { return checkRun(&o, how.request) }
-
-// Check returns what is wrong with the order placed in this way, as [Order.Check].
-func (how ChaseTWAP) Check(o Order) error { return checkRun(&o, how.request) }
-
-// Check returns what is wrong with the order placed in this way, as [Order.Check].
-func (how Swarm) Check(o Order) error { return checkRun(&o, how.request) }

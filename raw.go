@@ -111,12 +111,10 @@ func (c *call) orderIn(b *rawbody.Parsed) (o Order, err error) {
 		return o, refuse(c.env, CodeBadRequest, "orderType is %q: it must be market or limit", kind)
 	}
 	switch {
-	case c.endpoint.Asks == spec.AsksLimit:
+	case c.endpoint.Asks == spec.AsksLimit, b.Text("execKind") == string(api.ExecKindStopLimit):
 		o.Type = LimitOrder
 	case b.Takes("execKind"): // which says it
-		var exec ExecKind
-		_ = exec.UnmarshalText([]byte(b.Text("execKind"))) // what is none is refused
-		o.Type = Conditional{Exec: exec}.orderType()
+		o.Type = MarketOrder
 	}
 	return o, nil
 }

@@ -79,7 +79,7 @@ func (r rig) rest(side trading.Side, size, symbol, price string) trading.OrderID
 // slice begins a run that buys for an hour.
 func (r rig) slice(size, symbol string) trading.RunID {
 	r.t.Helper()
-	run, err := r.account.PlaceTWAP(r.t.Context(), order(trading.Long, size, symbol), trading.TWAP{Duration: time.Hour})
+	run, err := r.account.PlacePro(r.t.Context(), order(trading.Long, size, symbol), trading.TWAP{Duration: time.Hour})
 	require.NoError(r.t, err)
 	return run.ID
 }

@@ -172,7 +172,7 @@ func leave(ctx context.Context, account *trading.Account, market, what int) {
 	case 0:
 		_, _ = account.PlaceLimit(ctx, limit(trading.Long, size, symbol, below.String()), trading.SkipHealthGate(), trading.AllowPending())
 	case 1:
-		_, _ = account.PlaceTWAP(ctx, order(trading.Short, size+"0", symbol), trading.TWAP{Duration: 10 * time.Minute}, trading.SkipHealthGate(), trading.AllowPending())
+		_, _ = account.PlacePro(ctx, order(trading.Short, size+"0", symbol), trading.TWAP{Duration: 10 * time.Minute}, trading.SkipHealthGate(), trading.AllowPending())
 	}
 }
 

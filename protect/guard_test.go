@@ -130,9 +130,9 @@ func TestGuardNeedsItsHooks(t *testing.T) {
 // that was placed elsewhere and does not tell what it is.
 func TestWhatIsNotJudged(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
-		run, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "1", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
+		run, err := r.acc.PlacePro(t.Context(), order(trading.Long, "1", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
 		require.NoError(t, err)
-		_, err = r.acc.EditRun(t.Context(), run.ID, trading.RunEdit{TotalSize: dec("2")})
+		_, err = r.acc.EditRun(t.Context(), run.ID, dec("2"))
 		require.ErrorIs(t, err, ErrNotJudged)
 		r.wait(20 * time.Second)
 		require.NoError(t, r.buy("0.1"), "its own run is known")
@@ -141,7 +141,7 @@ func TestWhatIsNotJudged(t *testing.T) {
 		require.NoError(t, err)
 
 		other := connect(t, r.sim).Live.Account(acc)
-		_, err = other.PlaceTWAP(t.Context(), order(trading.Long, "1", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
+		_, err = other.PlacePro(t.Context(), order(trading.Long, "1", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
 		require.NoError(t, err)
 		r.wait(40 * time.Second)
 		require.ErrorIs(t, r.buy("0.1"), ErrNotJudged)
@@ -151,7 +151,7 @@ func TestWhatIsNotJudged(t *testing.T) {
 // TestRunUnderWay: what a run has bought is held, and does not count once more.
 func TestRunUnderWay(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
-		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "2", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
+		_, err := r.acc.PlacePro(t.Context(), order(trading.Long, "2", "BTC"), trading.TWAP{Duration: 10 * time.Minute})
 		require.NoError(t, err)
 		r.wait(5*time.Minute + 20*time.Second)
 		require.Equal(t, "1", r.sim.Position("acc_1", "BTC").String())
@@ -163,12 +163,12 @@ func TestRunUnderWay(t *testing.T) {
 // TestConditionalAndLadder count with what they may become.
 func TestConditionalAndLadder(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
-		_, err := r.acc.PlaceConditional(t.Context(), order(trading.Long, "4", "BTC"), trading.Conditional{Trigger: dec("51000")})
+		_, err := r.acc.PlacePro(t.Context(), order(trading.Long, "4", "BTC"), trading.Conditional{Trigger: dec("51000")})
 		require.NoError(t, err)
 		r.wait(15 * time.Second)
 		require.Equal(t, 1, r.state().Reserved, "it is still there")
 		require.ErrorIs(t, r.buy("1"), ErrRoom)
-		_, err = r.acc.PlaceLadder(t.Context(), order(trading.Long, "1", "BTC"), trading.Ladder{From: dec("49000"), To: dec("48000"), Rungs: 2})
+		_, err = r.acc.PlacePro(t.Context(), order(trading.Long, "1", "BTC"), trading.Ladder{From: dec("49000"), To: dec("48000"), Rungs: 2})
 		require.ErrorIs(t, err, ErrRoom)
 	})
 }

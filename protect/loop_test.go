@@ -298,9 +298,9 @@ func TestWithoutFlatten(t *testing.T) {
 func TestEverythingEndsFlat(t *testing.T) {
 	bubble(t, func(o *Options) { o.ResumeNextDay = true }, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("0.5"))
-		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "0.5", "BTC"), trading.TWAP{Duration: 20 * time.Minute})
+		_, err := r.acc.PlacePro(t.Context(), order(trading.Long, "0.5", "BTC"), trading.TWAP{Duration: 20 * time.Minute})
 		require.NoError(t, err)
-		_, err = r.acc.PlaceConditional(t.Context(), order(trading.Long, "0.5", "BTC"), trading.Conditional{Trigger: dec("50010")})
+		_, err = r.acc.PlacePro(t.Context(), order(trading.Long, "0.5", "BTC"), trading.Conditional{Trigger: dec("50010")})
 		require.NoError(t, err)
 		limit := bid("0.5", "49990")
 		_, err = r.acc.PlaceLimit(t.Context(), limit)

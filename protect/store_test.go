@@ -302,7 +302,7 @@ func writeForEver(dir string) {
 // what comes beside it.
 func TestARunSurvivesAKill(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
-		_, err := r.acc.PlaceTWAP(t.Context(), order(trading.Long, "3", "BTC"), trading.TWAP{Duration: time.Hour})
+		_, err := r.acc.PlacePro(t.Context(), order(trading.Long, "3", "BTC"), trading.TWAP{Duration: time.Hour})
 		require.NoError(t, err)
 		r.kill(nil)
 		for range 2 { // before what was answered can be seen, and after

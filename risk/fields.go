@@ -16,8 +16,8 @@ func (p *preview) fields() *Problem {
 		return refused(trading.CodeWrongEnvironment, "%s is for live accounts alone", p.method.op)
 	}
 	var err error
-	if p.method.check != nil {
-		err = p.method.check.Check(p.o)
+	if p.method.how != nil {
+		err = p.o.CheckPro(p.method.how)
 	} else {
 		err = p.o.Check(p.env)
 	}

@@ -122,7 +122,7 @@ func (p *preview) judgeClips() {
 	if !p.method.pro() || !p.priced {
 		return
 	}
-	if p.method.op == trading.OpConditional && p.method.check != nil && p.method.trigger.Equal(p.price) {
+	if p.method.op == trading.OpConditional && p.method.how != nil && p.method.trigger.Equal(p.price) {
 		p.refuse(trading.CodeBadTrigger, "the trigger %s is the price now", p.method.trigger)
 	}
 	least, known := p.f.minOrder()

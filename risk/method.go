@@ -6,8 +6,8 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// Method is how an order is placed: each method of [trading.Account] that takes an
-// Order has one. The zero value is PlaceOrder, which both environments have; all
+// Method is how an order is placed: by PlaceOrder, PlaceLimit, or PlacePro with each
+// [trading.Pro]. The zero value is PlaceOrder, which both environments have; all
 // others are for live accounts alone.
 //
 // The service checks each clip and each rung of a Pro order against the minimum
@@ -15,50 +15,44 @@ import (
 // to be equal and to have eight decimal places, the last one taking what is left
 // over.
 type Method struct {
-	op    trading.Operation // empty for PlaceOrder
-	check checker           // the second argument of the method; nil if it is not known
+	op  trading.Operation // empty for PlaceOrder
+	how trading.Pro       // nil if it is not known
 
 	trigger decimal.Decimal
-	exec    trading.ExecKind
 	ladder  trading.Ladder
 	parts   int // clips or rungs; 0 is not known
-}
-
-// checker is the second argument of a method that places a Pro order.
-type checker interface {
-	Check(o trading.Order) error
 }
 
 // Resting is PlaceLimit: the order fills at its own limit price, as a maker.
 func Resting() Method { return Method{op: trading.OpLimit} }
 
-// Conditional is PlaceConditional.
+// Conditional places a [trading.Conditional].
 func Conditional(how trading.Conditional) Method {
-	return Method{op: trading.OpConditional, check: how, trigger: how.Trigger, exec: how.Exec, parts: 1}
+	return Method{op: trading.OpConditional, how: how, trigger: how.Trigger, parts: 1}
 }
 
-// Ladder is PlaceLadder. With a SizeSkew the rungs are not judged one by one.
+// Ladder places a [trading.Ladder]. With a SizeSkew the rungs are not judged one by one.
 func Ladder(how trading.Ladder) Method {
-	return Method{op: trading.OpLadder, check: how, ladder: how, parts: how.Rungs}
+	return Method{op: trading.OpLadder, how: how, ladder: how, parts: how.Rungs}
 }
 
-// TWAP is PlaceTWAP, in as many clips as the service makes of the duration. It
+// TWAP places a [trading.TWAP], in as many clips as the service makes of the duration. It
 // does not show how many: with 0 the clips are not judged.
 func TWAP(how trading.TWAP, clips int) Method {
-	return Method{op: trading.OpTWAP, check: how, parts: clips}
+	return Method{op: trading.OpTWAP, how: how, parts: clips}
 }
 
-// Chase is PlaceChase.
-func Chase(how trading.Chase) Method { return Method{op: trading.OpChase, check: how, parts: 1} }
+// Chase places a [trading.Chase].
+func Chase(how trading.Chase) Method { return Method{op: trading.OpChase, how: how, parts: 1} }
 
-// ChaseTWAP is PlaceChaseTWAP; clips as in [TWAP].
+// ChaseTWAP places a [trading.ChaseTWAP]; clips as in [TWAP].
 func ChaseTWAP(how trading.ChaseTWAP, clips int) Method {
-	return Method{op: trading.OpChaseTWAP, check: how, parts: clips}
+	return Method{op: trading.OpChaseTWAP, how: how, parts: clips}
 }
 
-// Swarm is PlaceSwarm.
+// Swarm places a [trading.Swarm].
 func Swarm(how trading.Swarm) Method {
-	return Method{op: trading.OpSwarm, check: how, parts: how.Orders}
+	return Method{op: trading.OpSwarm, how: how, parts: how.Orders}
 }
 
 // methodOf is what the operation alone says: nothing of the second argument.
@@ -77,9 +71,9 @@ func (m Method) pro() bool  { return !m.now() && !m.rest() }
 // other orders ok is false.
 func (m Method) entry(o trading.Order) (price decimal.Decimal, ok bool) {
 	switch {
-	case m.op != trading.OpConditional || m.check == nil:
+	case m.op != trading.OpConditional || m.how == nil:
 		return decimal.Decimal{}, false
-	case m.exec == trading.StopLimit:
+	case o.Type == trading.LimitOrder:
 		return o.LimitPrice.Value()
 	}
 	return m.trigger, true
@@ -99,14 +93,8 @@ func (m Method) operation(env trading.Environment) trading.Operation {
 
 // typed gives the order the type that the method gives it.
 func (m Method) typed(o trading.Order) trading.Order {
-	switch {
-	case m.rest():
+	if m.rest() {
 		o.Type = trading.LimitOrder
-	case m.op == trading.OpConditional && m.check != nil:
-		o.Type = trading.MarketOrder
-		if m.exec == trading.StopLimit {
-			o.Type = trading.LimitOrder
-		}
 	}
 	return o
 }
@@ -121,7 +109,7 @@ type clip struct{ size, value decimal.Decimal }
 // false if the parts are not known. Where the service varies the sizes of clips
 // it is the average one: if that is too small, some are.
 func (m Method) smallest(size, price decimal.Decimal) (c clip, ok bool) {
-	if m.check == nil || m.parts <= 0 {
+	if m.how == nil || m.parts <= 0 {
 		return clip{}, false
 	}
 	n := decimal.NewFromInt(int64(m.parts))

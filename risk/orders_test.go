@@ -20,9 +20,9 @@ type attempt struct {
 }
 
 // via places an order by a method of its own, which does not fill now.
-func via[H, T any](place func(*trading.Account, context.Context, trading.Order, H, ...trading.CallOption) (T, error), how H) func(context.Context, *trading.Account, trading.Order) (*trading.OrderResult, error) {
+func via(how trading.Pro) func(context.Context, *trading.Account, trading.Order) (*trading.OrderResult, error) {
 	return func(ctx context.Context, acct *trading.Account, o trading.Order) (*trading.OrderResult, error) {
-		_, err := place(acct, ctx, o, how)
+		_, err := acct.PlacePro(ctx, o, how)
 		return nil, err
 	}
 }
@@ -150,11 +150,11 @@ func (w *world) another(a *attempt, price decimal.Decimal) {
 	case 3:
 		how := trading.Conditional{Trigger: w.near(price, 30)}
 		if w.IntN(2) == 0 {
-			how.Exec = trading.StopLimit
+			a.order.Type = trading.LimitOrder
 		}
 		if w.IntN(4) > 0 { // as the kind wants it
 			a.order.LimitPrice = trading.Level{}
-			if how.Exec == trading.StopLimit {
+			if a.order.Type == trading.LimitOrder {
 				a.order.LimitPrice = trading.At(w.near(price, 30))
 			}
 		}
@@ -162,32 +162,32 @@ func (w *world) another(a *attempt, price decimal.Decimal) {
 			how.Trigger = decimal.Zero
 		}
 		a.what, a.method = "conditional", risk.Conditional(how)
-		a.place = via((*trading.Account).PlaceConditional, how)
+		a.place = via(how)
 	case 4, 5:
 		how := trading.Ladder{From: w.near(price, 300), To: w.near(price, 300), Rungs: count}
 		if w.IntN(30) == 0 {
 			how.To = decimal.Zero
 		}
 		a.what, a.method, a.offRange = "ladder", risk.Ladder(how), count > 50
-		a.place = via((*trading.Account).PlaceLadder, how)
+		a.place = via(how)
 	case 6:
 		how := trading.TWAP{Duration: duration}
 		a.what, a.method, a.offRange = "twap", risk.TWAP(how, clips), clips < 2
-		a.place = via((*trading.Account).PlaceTWAP, how)
+		a.place = via(how)
 	case 7:
 		how := trading.Swarm{Orders: count}
 		a.what, a.method, a.offRange = "swarm", risk.Swarm(how), count > 50
-		a.place = via((*trading.Account).PlaceSwarm, how)
+		a.place = via(how)
 	default:
 		if w.IntN(2) == 0 {
 			how := trading.Chase{To: bound}
 			a.what, a.method, a.offRange = "chase", risk.Chase(how), false
-			a.place = via((*trading.Account).PlaceChase, how)
+			a.place = via(how)
 			return
 		}
 		how := trading.ChaseTWAP{Duration: duration, To: bound}
 		a.what, a.method, a.offRange = "chase-twap", risk.ChaseTWAP(how, clips), clips < 2
-		a.place = via((*trading.Account).PlaceChaseTWAP, how)
+		a.place = via(how)
 	}
 }
 

@@ -167,7 +167,7 @@ func TestMaxPositionThatIsNotJudged(t *testing.T) {
 		require.NoError(r.t, err)
 		require.Equal(r.t, 200, r.do(r.live, "POST /orders", buy).status, "beside an order of the other side")
 		o.Side, o.LimitPrice = trading.Long, trading.Level{}
-		_, err = account.PlaceTWAP(r.t.Context(), o, trading.TWAP{Duration: time.Hour})
+		_, err = account.PlacePro(r.t.Context(), o, trading.TWAP{Duration: time.Hour})
 		require.NoError(r.t, err)
 		unread()
 	})

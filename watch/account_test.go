@@ -231,7 +231,7 @@ func TestOrders(t *testing.T) {
 		got := during(t, func() {
 			placed, err := account.PlaceLimit(ctx, limitAt("63000"))
 			require.NoError(t, err)
-			run, err := account.PlaceTWAP(ctx, order(trading.Long, "1"), trading.TWAP{Duration: 2 * time.Minute})
+			run, err := account.PlacePro(ctx, order(trading.Long, "1"), trading.TWAP{Duration: 2 * time.Minute})
 			require.NoError(t, err)
 			time.Sleep(40 * time.Second)
 			_, err = account.CancelOrder(ctx, before.Order.ID)
@@ -271,7 +271,7 @@ func TestFoldOfALiveAccount(t *testing.T) {
 				_, _ = account.CancelOrder(ctx, limit.Order.ID)
 			}
 			if i%9 == 0 {
-				_, _ = account.PlaceTWAP(ctx, order(trading.Long, "0.4"), trading.TWAP{Duration: time.Minute})
+				_, _ = account.PlacePro(ctx, order(trading.Long, "0.4"), trading.TWAP{Duration: time.Minute})
 			}
 			if i%7 == 6 {
 				_, _ = account.ClosePosition(ctx, "BTC", trading.All)
@@ -310,7 +310,7 @@ func TestFoldOfALiveAccount(t *testing.T) {
 func TestRunEndsWithTheRun(t *testing.T) {
 	bubble(t, func(t *testing.T, r rig) {
 		account := r.account()
-		placed, err := account.PlaceTWAP(t.Context(), order(trading.Long, "1"), trading.TWAP{Duration: 2 * time.Minute})
+		placed, err := account.PlacePro(t.Context(), order(trading.Long, "1"), trading.TWAP{Duration: 2 * time.Minute})
 		require.NoError(t, err)
 		began := time.Now()
 		var got told

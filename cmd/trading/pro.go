@@ -14,14 +14,13 @@ import (
 )
 
 // pro is a Pro order: its flags, and how they are checked and sent.
-type pro[T any] struct {
+type pro[T trading.Pro] struct {
 	name, short string
 	op          trading.Operation
 	required    []string
 	flags       func(*pflag.FlagSet, *T)
-	prepare     func(*trading.Order, *T)
+	prepare     func(*trading.Order)
 	method      func(T) risk.Method
-	place       func(*trading.Account, context.Context, trading.Order, T, ...trading.CallOption) (*trading.RunResult, error)
 }
 
 func newPro(app *cli.App) *cobra.Command {
@@ -30,7 +29,7 @@ func newPro(app *cli.App) *cobra.Command {
 		newRunEdit(app))
 }
 
-func newProOrder[T any](app *cli.App, p pro[T]) *cobra.Command {
+func newProOrder[T trading.Pro](app *cli.App, p pro[T]) *cobra.Command {
 	cmd := &cobra.Command{Use: p.name, Short: p.short, Args: cli.Args()}
 	var o trading.Order
 	var how T
@@ -43,12 +42,12 @@ func newProOrder[T any](app *cli.App, p pro[T]) *cobra.Command {
 			return err
 		}
 		if p.prepare != nil {
-			p.prepare(&o, &how)
+			p.prepare(&o)
 		}
 		w.entry = !o.ReduceOnly
 		return w.run(cmd.Context(), w.order(o, p.method(how), p.op, p.name+" ",
 			func(ctx context.Context, s *cli.Session, opts ...trading.CallOption) (v writeView, err error) {
-				r, err := p.place(w.live(s), ctx, o, how, opts...)
+				r, err := w.live(s).PlacePro(ctx, o, how, opts...)
 				if r != nil {
 					v.meta(r.Meta)
 					v.RunID = r.ID
@@ -67,12 +66,12 @@ func newConditional(app *cli.App) *cobra.Command {
 			cli.Number(f, &how.Trigger, "trigger", "the price to wait for (required)")
 			cli.Price(f, &limit, "limit-price", "place a limit order at this price, not a market order")
 		},
-		prepare: func(o *trading.Order, how *trading.Conditional) {
+		prepare: func(o *trading.Order) {
 			if o.LimitPrice = limit; !limit.IsZero() {
-				o.Type, how.Exec = trading.LimitOrder, trading.StopLimit
+				o.Type = trading.LimitOrder
 			}
 		},
-		method: risk.Conditional, place: (*trading.Account).PlaceConditional,
+		method: risk.Conditional,
 	})
 }
 
@@ -84,7 +83,7 @@ var ladder = pro[trading.Ladder]{
 		f.IntVar(&how.Rungs, "rungs", 0, "how many limits (required)")
 		cli.Decimal(f, &how.SizeSkew, "size-skew", "how the size is spread")
 	},
-	method: risk.Ladder, place: (*trading.Account).PlaceLadder,
+	method: risk.Ladder,
 }
 
 var twap = pro[trading.TWAP]{
@@ -94,7 +93,7 @@ var twap = pro[trading.TWAP]{
 		cli.Switch(f, &how.RandomizeSize, "randomize-size", "vary the size of the clips")
 		cli.Switch(f, &how.RandomizeTime, "randomize-time", "vary the time between the clips")
 	},
-	method: func(how trading.TWAP) risk.Method { return risk.TWAP(how, 0) }, place: (*trading.Account).PlaceTWAP,
+	method: func(how trading.TWAP) risk.Method { return risk.TWAP(how, 0) },
 }
 
 var chase = pro[trading.Chase]{
@@ -102,7 +101,7 @@ var chase = pro[trading.Chase]{
 	flags: func(f *pflag.FlagSet, how *trading.Chase) {
 		cli.Price(f, &how.To, "to", "follow no further than this price")
 	},
-	method: risk.Chase, place: (*trading.Account).PlaceChase,
+	method: risk.Chase,
 }
 
 var chaseTWAP = pro[trading.ChaseTWAP]{
@@ -111,7 +110,7 @@ var chaseTWAP = pro[trading.ChaseTWAP]{
 		f.DurationVar(&how.Duration, "duration", 0, "how long it takes (required)")
 		cli.Price(f, &how.To, "to", "follow no further than this price")
 	},
-	method: func(how trading.ChaseTWAP) risk.Method { return risk.ChaseTWAP(how, 0) }, place: (*trading.Account).PlaceChaseTWAP,
+	method: func(how trading.ChaseTWAP) risk.Method { return risk.ChaseTWAP(how, 0) },
 }
 
 var swarm = pro[trading.Swarm]{
@@ -122,7 +121,7 @@ var swarm = pro[trading.Swarm]{
 		cli.Decimal(f, &how.SlippageBps, "slippage-bps", "how far they may fill away, in basis points")
 		cli.Switch(f, &how.Irregular, "irregular", "vary the orders")
 	},
-	method: risk.Swarm, place: (*trading.Account).PlaceSwarm,
+	method: risk.Swarm,
 }
 
 func newRunEdit(app *cli.App) *cobra.Command {
@@ -137,7 +136,7 @@ func newRunEdit(app *cli.App) *cobra.Command {
 		id := trading.RunID(args[0])
 		return w.run(cmd.Context(), w.plain(trading.OpEditRun, "", "change run "+cli.Printable(id)+" to a total size of "+size.String(),
 			func(ctx context.Context, s *cli.Session, opts ...trading.CallOption) (v writeView, err error) {
-				return acked(w.live(s).EditRun(ctx, id, trading.RunEdit{TotalSize: size}, opts...))
+				return acked(w.live(s).EditRun(ctx, id, size, opts...))
 			}))
 	}
 	return cmd

@@ -77,6 +77,26 @@ func (a *action) method() risk.Method {
 	}
 }
 
+// pro is what a Pro order has beside the order; nil for what is none.
+func (a *action) pro() trading.Pro {
+	switch {
+	case a.Conditional != nil:
+		return a.Conditional
+	case a.TWAP != nil:
+		return a.TWAP
+	case a.Chase != nil:
+		return a.Chase
+	case a.ChaseTWAP != nil:
+		return a.ChaseTWAP
+	case a.Ladder != nil:
+		return a.Ladder
+	case a.Swarm != nil:
+		return a.Swarm
+	default:
+		return nil
+	}
+}
+
 // price is the highest at which it is known that it can fill; ok is false where nothing says it.
 func (a *action) price(mark trading.Mark) (highest decimal.Decimal, ok bool) {
 	take := func(p decimal.Decimal, is bool) {
@@ -152,20 +172,12 @@ func (a *action) send(ctx context.Context, c *trading.Client, ticket string) (*a
 			return nil, err
 		}
 		return &answer{Order: string(r.Order.ID)}, err
-	case a.Conditional != nil:
-		run, err = account.PlaceConditional(ctx, *a.Order, *a.Conditional, opts...)
-	case a.TWAP != nil:
-		run, err = account.PlaceTWAP(ctx, *a.Order, *a.TWAP, opts...)
-	case a.Chase != nil:
-		run, err = account.PlaceChase(ctx, *a.Order, *a.Chase, opts...)
-	case a.ChaseTWAP != nil:
-		run, err = account.PlaceChaseTWAP(ctx, *a.Order, *a.ChaseTWAP, opts...)
-	case a.Ladder != nil:
-		run, err = account.PlaceLadder(ctx, *a.Order, *a.Ladder, opts...)
-	case a.Swarm != nil:
-		run, err = account.PlaceSwarm(ctx, *a.Order, *a.Swarm, opts...)
 	default:
-		return nil, errors.New("nothing to send")
+		how := a.pro()
+		if how == nil {
+			return nil, errors.New("nothing to send")
+		}
+		run, err = account.PlacePro(ctx, *a.Order, how, opts...)
 	}
 	if run == nil {
 		return &answer{}, err

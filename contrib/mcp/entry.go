@@ -115,9 +115,6 @@ func (a *action) how(args arguments) *refusal {
 	switch a.Kind {
 	case "conditional":
 		a.Conditional = &trading.Conditional{Trigger: args.amount("trigger")}
-		if !a.Order.LimitPrice.IsZero() {
-			a.Conditional.Exec = trading.StopLimit
-		}
 	case "twap":
 		a.TWAP = &trading.TWAP{Duration: duration}
 	case "chase":

@@ -97,7 +97,7 @@ func TestFaults(t *testing.T) {
 		"no rungs":              {pro(func(r *api.LadderOrderRequest) { r.TotalOrders = 0 }), "BAD_ORDER_COUNT", "Rungs (totalOrders) is 0"},
 		"a ladder from nowhere": {pro(func(r *api.LadderOrderRequest) { r.StartPrice = decimal.Zero }), "BAD_PRICE", "From (startPrice) is 0"},
 		"no trigger":            {Conditional(&api.ConditionalOrderRequest{ExecKind: wire.Some(api.ExecKindStopLimit)}), "BAD_TRIGGER", "Trigger (triggerPrice) is 0"},
-		"a kind of its own":     {Conditional(&api.ConditionalOrderRequest{ExecKind: wire.Some(api.ExecKind("x"))}), "bad_request", "Exec (execKind) is x"},
+		"a kind of its own":     {Conditional(&api.ConditionalOrderRequest{ExecKind: wire.Some(api.ExecKind("x"))}), "bad_request", "execKind is x"},
 		"half a millisecond":    {Duration(time.Millisecond / 2), "BAD_DURATION", "Duration (durationMs) is 500µs"},
 		"a part of one":         {Duration(time.Millisecond * 3 / 2), "BAD_DURATION", "Duration (durationMs) is 1.5ms"},
 		"a chase to null":       {ChaseTo(wire.Null[decimal.Decimal]()), "BAD_PRICE", "chaseTo is clear"},

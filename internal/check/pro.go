@@ -19,7 +19,7 @@ func Conditional(r *api.ConditionalOrderRequest) *Fault {
 	kind, _ := r.ExecKind.Get()
 	switch {
 	case kind != api.ExecKindStopMarket && kind != api.ExecKindStopLimit:
-		return fault("bad_request", "Exec (execKind) is %s: it must be stop-market or stop-limit", kind)
+		return fault("bad_request", "execKind is %s: it must be stop-market or stop-limit", kind)
 	case !positive(r.TriggerPrice):
 		return fault("BAD_TRIGGER", "Trigger (triggerPrice) is %s: it must be greater than 0", wire.NumberText(r.TriggerPrice))
 	default:

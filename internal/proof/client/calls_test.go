@@ -441,7 +441,7 @@ func TestSandboxResolveThatCannotLook(t *testing.T) {
 func TestTrap_T107_RunningAndFinishedRuns(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		ctx, account := r.T.Context(), r.Account()
-		run, err := account.PlaceTWAP(ctx, rig.Buy("0.05"), trading.TWAP{Duration: 2 * time.Minute})
+		run, err := account.PlacePro(ctx, rig.Buy("0.05"), trading.TWAP{Duration: 2 * time.Minute})
 		require.NoError(r.T, err)
 		runs := func() (open, finished []trading.Run) {
 			orders, err := account.OpenOrders(ctx)

@@ -74,7 +74,7 @@ func mistakes(t *testing.T) []errorRow {
 	}
 	marshal := func(v any) error { _, err := json.Marshal(v); return errors.Unwrap(err) }
 	_, of := client.Me(t.Context(), "demo")
-	_, edit := account.EditRun(t.Context(), "run_1", trading.RunEdit{TotalSize: trading.Dec("-1")})
+	_, edit := account.EditRun(t.Context(), "run_1", trading.Dec("-1"))
 	_, part := account.ClosePosition(t.Context(), "BTC", trading.Percent(trading.Dec("101")))
 	_, unpriced := client.Sandbox.Price(t.Context(), "")
 	_, share := client.Sandbox.ClosePosition(t.Context(), "BTC", trading.Percent(trading.Dec("0.5")))
@@ -99,6 +99,7 @@ func mistakes(t *testing.T) []errorRow {
 	_, plain := trading.New("http://10.0.0.7/v1", trading.WithPlaintextHTTP(), trading.WithLiveKey("pk_live_0123456789"))
 	_, noOp := client.Do(t.Context(), "PUT /orders", trading.Raw{})
 	_, odd := client.Do(t.Context(), trading.OpOrder, trading.Raw{Body: []byte(`{"orderType":"Market"}`)})
+	_, exec := client.Do(t.Context(), trading.OpConditional, trading.Raw{Body: []byte(`{"accountId":"acc_1","symbol":"BTC","side":"long","size":1,"leverage":2,"triggerPrice":1,"execKind":"stop"}`)})
 	_, tooYoung := client.Do(t.Context(), trading.OpSandboxReset, trading.Raw{Age: -1})
 	var none context.Context
 	_, noContext := client.Sandbox.State(none)
@@ -142,26 +143,25 @@ func mistakes(t *testing.T) []errorRow {
 		{"order id", `".."`, path},
 		{"order id", "position 3", control},
 		{"totalSize", "-1", edit},
-		{"execKind", "ExecKind(9)", trading.Conditional{Trigger: trading.Dec("1"), Exec: 9}.Check(good)},
-		{"Trigger (triggerPrice)", "0", trading.Conditional{}.Check(good)},
-		{"startPrice", "0", trading.Ladder{To: trading.Dec("1"), Rungs: 2}.Check(good)},
-		{"totalOrders", "0", trading.Ladder{From: trading.Dec("1"), To: trading.Dec("1")}.Check(good)},
-		{"totalOrders", "50", trading.Ladder{From: trading.Dec("1"), To: trading.Dec("1"), Rungs: 50}.Check(good)},
-		{"totalOrders", "-1", trading.Swarm{Orders: -1}.Check(good)},
-		{"Duration (durationMs)", "1ns", trading.TWAP{Duration: 1}.Check(good)},
-		{"chaseTo", "clear", trading.Chase{To: trading.Clear}.Check(good)},
-		{"chaseTo", "0", trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("0"))}.Check(good)},
-		{"sizeSkew", "e60000000", trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 2, SizeSkew: trading.Some(decimal.New(1, 60000000))}.Check(good)},
-		{"slippageBps", "e99", trading.Swarm{Orders: 1, SlippageBps: trading.Some(decimal.New(1, 99999))}.Check(good)},
-		{"aggression", "high", trading.Swarm{Orders: 1, Aggression: trading.Some(json.RawMessage("high"))}.Check(good)},
+		{"execKind", "stop", exec},
+		{"how", "nil", good.CheckPro(nil)},
+		{"Trigger (triggerPrice)", "0", good.CheckPro(trading.Conditional{})},
+		{"startPrice", "0", good.CheckPro(trading.Ladder{To: trading.Dec("1"), Rungs: 2})},
+		{"totalOrders", "0", good.CheckPro(trading.Ladder{From: trading.Dec("1"), To: trading.Dec("1")})},
+		{"totalOrders", "50", good.CheckPro(trading.Ladder{From: trading.Dec("1"), To: trading.Dec("1"), Rungs: 50})},
+		{"totalOrders", "-1", good.CheckPro(trading.Swarm{Orders: -1})},
+		{"Duration (durationMs)", "1ns", good.CheckPro(trading.TWAP{Duration: 1})},
+		{"chaseTo", "clear", good.CheckPro(trading.Chase{To: trading.Clear})},
+		{"chaseTo", "0", good.CheckPro(trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("0"))})},
+		{"sizeSkew", "e60000000", good.CheckPro(trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 2, SizeSkew: trading.Some(decimal.New(1, 60000000))})},
+		{"slippageBps", "e99", good.CheckPro(trading.Swarm{Orders: 1, SlippageBps: trading.Some(decimal.New(1, 99999))})},
+		{"aggression", "high", good.CheckPro(trading.Swarm{Orders: 1, Aggression: trading.Some(json.RawMessage("high"))})},
 		{"WithIdempotencyKey", "Since", call(trading.WithIdempotencyKey("k", trading.Since(time.Now())))},
 		{"WithIdempotencyKey", "0 characters", call(trading.WithIdempotencyKey(""))},
 		{"WithIdempotencyKey", "256 characters", call(trading.WithIdempotencyKey(trading.Key(strings.Repeat("k", 256))))},
 		{"WithIdempotencyKey", "visible ASCII", call(trading.WithIdempotencyKey("a b"))},
 		{"order type", "7", marshal(trading.OrderType(7))},
 		{"order type", `"LIMIT"`, new(trading.OrderType).UnmarshalText([]byte("LIMIT"))},
-		{"exec kind", "7", marshal(trading.ExecKind(7))},
-		{"exec kind", `"stop"`, new(trading.ExecKind).UnmarshalText([]byte("stop"))},
 		{"optional number", "", marshal(trading.Some(decimal.New(1, 99999)))},
 		{"level", "", new(trading.Level).UnmarshalJSON([]byte(`"x"`))},
 		{"environment", `"demo"`, of},

@@ -63,9 +63,9 @@ func placeLimit(ctx context.Context, c *trading.Client, o trading.Order) error {
 }
 
 // overTime places an order that is carried out over time, by the method for how.
-func overTime[H any](method func(*trading.Account, context.Context, trading.Order, H, ...trading.CallOption) (*trading.RunResult, error), how H) func(context.Context, *trading.Client, trading.Order) error {
+func overTime(how trading.Pro) func(context.Context, *trading.Client, trading.Order) error {
 	return func(ctx context.Context, c *trading.Client, o trading.Order) error {
-		_, err := method(onAccount(c), ctx, o, how)
+		_, err := onAccount(c).PlacePro(ctx, o, how)
 		return err
 	}
 }
@@ -153,8 +153,8 @@ func TestTheClientsMaxSlippageGoesWithMarketOrdersAlone(t *testing.T) {
 		"a limit":                     {limited, placeOrder, liveOrderBody, ""},
 		"reduce-only":                 {func(o *trading.Order) { o.ReduceOnly = true }, placeOrder, liveOrderBody, ""},
 		"a resting limit":             {limited, placeLimit, liveLimitBody, ""},
-		"a TWAP":                      {nil, overTime((*trading.Account).PlaceTWAP, trading.TWAP{Duration: time.Hour}), runBody, "0.7"},
-		"a stop-limit":                {limited, overTime((*trading.Account).PlaceConditional, trading.Conditional{Trigger: trading.Dec("1"), Exec: trading.StopLimit}), runBody, ""},
+		"a TWAP":                      {nil, overTime(trading.TWAP{Duration: time.Hour}), runBody, "0.7"},
+		"a stop-limit":                {limited, overTime(trading.Conditional{Trigger: trading.Dec("1")}), runBody, ""},
 		"one of the order's, on live": {own, placeOrder, liveOrderBody, "3"},
 	} {
 		script := rig.NewScript(t, rig.Answered(200, row.answer))

@@ -30,7 +30,7 @@ func TestRefusedByTheCompiler(t *testing.T) {
 	api := onFile(t)
 	for mistake, needs := range map[string]string{
 		"a price, a pointer, nil or a float for a level":                       "field Order.StopLoss Level ; field TPSL.StopLoss Level ; func At(Decimal) Level\n",
-		"T56 an order type or a kind of execution as text":                     "field Order.Type OrderType\n; field Conditional.Exec ExecKind\n",
+		"T56 an order type as text":                                            "field Order.Type OrderType\n",
 		"T59 a bare number for how much to close, or none":                     "ClosePosition(context.Context, string, Part, ...CallOption); func Percent(Decimal) Part\n",
 		"T97 a bare number where percent and basis points are easily confused": "field Order.MaxSlippagePct Opt[Decimal] ; field Swarm.SlippageBps Opt[Decimal] ",
 		"the id of an order for that of a run":                                 "CancelOrder(context.Context, OrderID, ...CallOption); CancelRun(context.Context, RunID, ...CallOption)",

@@ -156,7 +156,7 @@ func send(ctx context.Context, a *trading.Account, op trading.Operation, part tr
 		_, err = a.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.At(trading.Dec("67000")), StopLoss: trading.At(trading.Dec("63000"))}, opts...)
 	case trading.OpTWAP:
 		order.Size = trading.Dec("0.1")
-		_, err = a.PlaceTWAP(ctx, order, trading.TWAP{Duration: 5 * time.Minute}, opts...)
+		_, err = a.PlacePro(ctx, order, trading.TWAP{Duration: 5 * time.Minute}, opts...)
 	default:
 		_, err = a.PlaceOrder(ctx, order, opts...)
 	}

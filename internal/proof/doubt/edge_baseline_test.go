@@ -150,7 +150,7 @@ func TestARunTradesBetweenTheReadsOfABaseline(t *testing.T) {
 		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")))
 		require.NoError(r.T, err)
 		r.ReadAll()
-		_, err = r.Account().PlaceTWAP(r.T.Context(), rig.Sell("1"), trading.TWAP{Duration: 10 * time.Minute})
+		_, err = r.Account().PlacePro(r.T.Context(), rig.Sell("1"), trading.TWAP{Duration: 10 * time.Minute})
 		require.NoError(r.T, err)
 		time.Sleep(6 * time.Second)
 		_, err = r.Account().Positions(r.T.Context())

@@ -121,11 +121,11 @@ func TestEdge05_AnExitThatTheJournalDidNotTake(t *testing.T) {
 func TestEdge06_AGivenKeyOnAnotherRoute(t *testing.T) {
 	mine := trading.WithIdempotencyKey("mine")
 	twap := func(r rig.Rig, id trading.AccountID) error {
-		_, err := r.Live.Account(id).PlaceTWAP(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: time.Hour}, mine)
+		_, err := r.Live.Account(id).PlacePro(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: time.Hour}, mine)
 		return err
 	}
 	chase := func(r rig.Rig) error {
-		_, err := r.Account().PlaceChaseTWAP(r.T.Context(), rig.Buy("0.2"), trading.ChaseTWAP{Duration: time.Hour}, mine)
+		_, err := r.Account().PlacePro(r.T.Context(), rig.Buy("0.2"), trading.ChaseTWAP{Duration: time.Hour}, mine)
 		return err
 	}
 	for name, journaled := range map[string]bool{"with a journal": true, "without": false} {
@@ -183,15 +183,15 @@ func TestEdge30_TheOrdersOwnTraceIsNotKnown(t *testing.T) {
 			return err
 		}},
 		"TWAP": {trading.OpTWAP, func(ctx context.Context, a *trading.Account, by trading.CallOption) error {
-			_, err := a.PlaceTWAP(ctx, rig.Buy("0.2"), trading.TWAP{Duration: 3 * time.Hour}, by)
+			_, err := a.PlacePro(ctx, rig.Buy("0.2"), trading.TWAP{Duration: 3 * time.Hour}, by)
 			return err
 		}},
 		"ladder": {trading.OpLadder, func(ctx context.Context, a *trading.Account, by trading.CallOption) error {
-			_, err := a.PlaceLadder(ctx, rig.Buy("0.2"), trading.Ladder{From: rig.Dec("60000"), To: rig.Dec("61000"), Rungs: 4}, by)
+			_, err := a.PlacePro(ctx, rig.Buy("0.2"), trading.Ladder{From: rig.Dec("60000"), To: rig.Dec("61000"), Rungs: 4}, by)
 			return err
 		}},
 		"conditional": {trading.OpConditional, func(ctx context.Context, a *trading.Account, by trading.CallOption) error {
-			_, err := a.PlaceConditional(ctx, rig.Buy("0.05"), trading.Conditional{Trigger: rig.Dec("70000")}, by)
+			_, err := a.PlacePro(ctx, rig.Buy("0.05"), trading.Conditional{Trigger: rig.Dec("70000")}, by)
 			return err
 		}},
 	} {

@@ -148,11 +148,11 @@ func TestAnEnlargingRunEditIsInTheJournal(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		d := rig.NewDisk()
 		r = r.Restart(d)
-		run, err := r.Account().PlaceTWAP(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: time.Hour})
+		run, err := r.Account().PlacePro(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: time.Hour})
 		require.NoError(r.T, err)
 		before := len(d.Appended("begin"))
 		r.Sim.Fault("POST /runs/edit", tradingsim.DropResponse())
-		_, err = r.Account().EditRun(r.T.Context(), run.ID, trading.RunEdit{TotalSize: rig.Dec("0.3")}, rig.Once, trading.WithResolveTimeout(0))
+		_, err = r.Account().EditRun(r.T.Context(), run.ID, rig.Dec("0.3"), rig.Once, trading.WithResolveTimeout(0))
 		require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
 		assert.Len(r.T, d.Appended("begin"), before+1)
 		assert.Len(r.T, d.Pending(), 1)

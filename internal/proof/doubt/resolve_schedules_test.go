@@ -149,7 +149,7 @@ func TestAChangeIsNotTheProofOfTwoWrites(t *testing.T) {
 func TestARestingOrderMayHaveDoneIt(t *testing.T) {
 	rig.LiveTest(t, nil, []trading.Option{rig.Sole}, func(r rig.Rig) {
 		run := rig.Buy("0.5") // ten clips of as much as the order
-		_, err := r.Account().PlaceTWAP(r.T.Context(), run, trading.TWAP{Duration: 5 * time.Minute})
+		_, err := r.Account().PlacePro(r.T.Context(), run, trading.TWAP{Duration: 5 * time.Minute})
 		require.NoError(r.T, err)
 		time.Sleep(10 * time.Second)
 		r.ReadAll()
@@ -168,7 +168,7 @@ func TestARestingOrderMayHaveDoneIt(t *testing.T) {
 // neither, and so looks new.
 func TestARunThatHasEndedIsNotTheOrder(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		_, err := r.Account().PlaceTWAP(r.T.Context(), rig.Sell("0.5"), trading.TWAP{Duration: 5 * time.Minute})
+		_, err := r.Account().PlacePro(r.T.Context(), rig.Sell("0.5"), trading.TWAP{Duration: 5 * time.Minute})
 		require.NoError(r.T, err)
 		r = rig.Join(r.T, r.Sim, rig.Sole, trading.WithJournal(rig.NewDisk().Open()))
 		time.Sleep(time.Minute)
@@ -184,7 +184,7 @@ func TestARunThatHasEndedIsNotTheOrder(t *testing.T) {
 		_, err = r.Account().State(r.T.Context())
 		require.NoError(r.T, err)
 		r.Sim.Fault("POST /orders/twap", tradingsim.DropRequest())
-		_, err = r.Account().PlaceTWAP(r.T.Context(), rig.Buy("0.5"), trading.TWAP{Duration: 5 * time.Minute}, rig.Once, trading.WithResolveTimeout(0))
+		_, err = r.Account().PlacePro(r.T.Context(), rig.Buy("0.5"), trading.TWAP{Duration: 5 * time.Minute}, rig.Once, trading.WithResolveTimeout(0))
 		resolution, err := r.Resolved(err)
 		assert.NotEqual(r.T, trading.Applied, resolution.Outcome, "%v", err)
 		assert.Equal(r.T, 1, r.Ran(trading.OpTWAP))

@@ -280,17 +280,17 @@ func everything(o *operation) func(*testCase) {
 		switch strings.TrimPrefix(o.id, "place") {
 		case "Conditional":
 			limited("62500")(&order)
-			return result(a.PlaceConditional(ctx, order, trading.Conditional{Trigger: dec("62000"), Exec: trading.StopLimit}, opts...))
+			return result(a.PlacePro(ctx, order, trading.Conditional{Trigger: dec("62000")}, opts...))
 		case "Ladder":
-			return result(a.PlaceLadder(ctx, order, trading.Ladder{From: dec("63000"), To: dec("62000"), Rungs: 2, SizeSkew: trading.Some(dec("1.5"))}, opts...))
+			return result(a.PlacePro(ctx, order, trading.Ladder{From: dec("63000"), To: dec("62000"), Rungs: 2, SizeSkew: trading.Some(dec("1.5"))}, opts...))
 		case "Twap":
-			return result(a.PlaceTWAP(ctx, order, trading.TWAP{Duration: time.Hour, RandomizeSize: trading.Some(true), RandomizeTime: trading.Some(false)}, opts...))
+			return result(a.PlacePro(ctx, order, trading.TWAP{Duration: time.Hour, RandomizeSize: trading.Some(true), RandomizeTime: trading.Some(false)}, opts...))
 		case "Chase":
-			return result(a.PlaceChase(ctx, order, trading.Chase{}, opts...))
+			return result(a.PlacePro(ctx, order, trading.Chase{}, opts...))
 		case "ChaseTwap":
-			return result(a.PlaceChaseTWAP(ctx, order, trading.ChaseTWAP{Duration: time.Hour}, opts...))
+			return result(a.PlacePro(ctx, order, trading.ChaseTWAP{Duration: time.Hour}, opts...))
 		default:
-			return result(a.PlaceSwarm(ctx, order, trading.Swarm{Orders: 5, Aggression: trading.Some(json.RawMessage(`"high"`)), SlippageBps: trading.Some(dec("25")), Irregular: trading.Some(true)}, opts...))
+			return result(a.PlacePro(ctx, order, trading.Swarm{Orders: 5, Aggression: trading.Some(json.RawMessage(`"high"`)), SlippageBps: trading.Some(dec("25")), Irregular: trading.Some(true)}, opts...))
 		}
 	})
 }

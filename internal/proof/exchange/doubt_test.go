@@ -187,13 +187,13 @@ func TestEdge38_AnEditInDoubtClosesItsMarket(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				run, err := r.Account().PlaceTWAP(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: 3 * time.Hour})
+				run, err := r.Account().PlacePro(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: 3 * time.Hour})
 				require.NoError(r.T, err)
 				r = rig.Join(r.T, r.Sim)
 				if row.read {
 					r.ReadAll()
 				}
-				edit := trading.RunEdit{TotalSize: rig.Dec("0.4")}
+				edit := rig.Dec("0.4")
 				r.Sim.Fault(string(trading.OpEditRun), tradingsim.CrashAfter())
 				_, err = r.Account().EditRun(r.T.Context(), run.ID, edit, trading.WithSendTTL(0), trading.WithResolveTimeout(0))
 				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))

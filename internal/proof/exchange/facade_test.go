@@ -319,7 +319,7 @@ func TestANilContextIsAnError(t *testing.T) {
 	for _, c := range methodCalls(t) {
 		calls[c.name] = c.call
 	}
-	require.Greater(t, len(calls), len(notOperations)+20)
+	require.Greater(t, len(calls), len(notOperations)+15)
 	for name, call := range calls {
 		r := rig.New(t, nil)
 		err := call(nil, r.Client)

@@ -63,10 +63,10 @@ func orders(id, path string, env trading.Environment, shows string, base trading
 }
 
 // pro is an operation that places a Pro order, by the method for how.
-func pro[H any](id, path string, place func(*trading.Account, context.Context, trading.Order, H, ...trading.CallOption) (*trading.RunResult, error), how H) *operation {
+func pro(id, path string, how trading.Pro) *operation {
 	return orders(id, path, trading.EnvLive, "placed", anOrder(), func(order trading.Order) call {
 		return func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-			return result(place(c.Live.Account(w.account), ctx, order, how, opts...))
+			return result(c.Live.Account(w.account).PlacePro(ctx, order, how, opts...))
 		}
 	})
 }
@@ -164,15 +164,15 @@ func operations() []*operation {
 					TakeProfit: at("70000"), StopLoss: at("60000"),
 				}, opts...))
 			}),
-		pro("placeConditional", "/orders/conditional", (*trading.Account).PlaceConditional, trading.Conditional{Trigger: dec("65000")}),
-		pro("placeLadder", "/orders/ladder", (*trading.Account).PlaceLadder, trading.Ladder{From: dec("63000"), To: dec("62000"), Rungs: 5}),
-		pro("placeTwap", "/orders/twap", (*trading.Account).PlaceTWAP, trading.TWAP{Duration: time.Hour}),
-		pro("placeChase", "/orders/chase", (*trading.Account).PlaceChase, trading.Chase{To: at("64500")}),
-		pro("placeChaseTwap", "/orders/chase-twap", (*trading.Account).PlaceChaseTWAP, trading.ChaseTWAP{Duration: time.Hour, To: at("64500")}),
-		pro("placeSwarm", "/orders/swarm", (*trading.Account).PlaceSwarm, trading.Swarm{Orders: 5}),
+		pro("placeConditional", "/orders/conditional", trading.Conditional{Trigger: dec("65000")}),
+		pro("placeLadder", "/orders/ladder", trading.Ladder{From: dec("63000"), To: dec("62000"), Rungs: 5}),
+		pro("placeTwap", "/orders/twap", trading.TWAP{Duration: time.Hour}),
+		pro("placeChase", "/orders/chase", trading.Chase{To: at("64500")}),
+		pro("placeChaseTwap", "/orders/chase-twap", trading.ChaseTWAP{Duration: time.Hour, To: at("64500")}),
+		pro("placeSwarm", "/orders/swarm", trading.Swarm{Orders: 5}),
 		write("editRun", "/runs/edit", live, "edited", (*world).start,
 			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {
-				return result(c.Live.Account(w.account).EditRun(ctx, w.run, trading.RunEdit{TotalSize: dec("0.075")}, opts...))
+				return result(c.Live.Account(w.account).EditRun(ctx, w.run, dec("0.075"), opts...))
 			}),
 		write("cancelRun", "/runs/cancel", live, "cancelled", (*world).start,
 			func(ctx ctxt, w *world, c *trading.Client, opts ...opt) (any, error) {

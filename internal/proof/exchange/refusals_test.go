@@ -412,7 +412,7 @@ func ofWhatIsThere(o *operation, d documented) (setters, string) {
 	case "size_below_executed":
 		return setters{then(func(*world) { time.Sleep(30 * time.Minute) }),
 			calling(func(ctx context.Context, w *world, c *trading.Client, opts ...trading.CallOption) (any, error) {
-				return result(c.Live.Account(w.account).EditRun(ctx, w.run, trading.RunEdit{TotalSize: dec("0.01")}, opts...))
+				return result(c.Live.Account(w.account).EditRun(ctx, w.run, dec("0.01"), opts...))
 			})}, "More than that is filled."
 	}
 	return nil, ""

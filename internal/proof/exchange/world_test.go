@@ -215,7 +215,7 @@ func (w *world) rest() {
 func (w *world) start() {
 	w.t.Helper()
 	w.live(func(ctx context.Context, a *trading.Account) error {
-		result, err := a.PlaceTWAP(ctx, anOrder(), trading.TWAP{Duration: time.Hour})
+		result, err := a.PlacePro(ctx, anOrder(), trading.TWAP{Duration: time.Hour})
 		if err == nil {
 			w.run = result.ID
 		}

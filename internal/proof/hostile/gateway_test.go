@@ -86,34 +86,34 @@ var tradingCalls = []struct {
 		return err
 	}},
 	{trading.OpConditional, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlaceConditional(ctx, rig.Buy("0.05"), trading.Conditional{Trigger: rig.Dec("90000")})
+		_, err := a.PlacePro(ctx, rig.Buy("0.05"), trading.Conditional{Trigger: rig.Dec("90000")})
 		return err
 	}},
 	{trading.OpLadder, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlaceLadder(ctx, rig.Buy("0.05"), trading.Ladder{From: rig.Dec("50000"), To: rig.Dec("49000"), Rungs: 5})
+		_, err := a.PlacePro(ctx, rig.Buy("0.05"), trading.Ladder{From: rig.Dec("50000"), To: rig.Dec("49000"), Rungs: 5})
 		return err
 	}},
 	{trading.OpTWAP, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlaceTWAP(ctx, rig.Buy("0.2"), trading.TWAP{Duration: 4 * time.Hour})
+		_, err := a.PlacePro(ctx, rig.Buy("0.2"), trading.TWAP{Duration: 4 * time.Hour})
 		return err
 	}},
 	{trading.OpChase, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlaceChase(ctx, rig.Buy("0.05"), trading.Chase{})
+		_, err := a.PlacePro(ctx, rig.Buy("0.05"), trading.Chase{})
 		return err
 	}},
 	{trading.OpChaseTWAP, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlaceChaseTWAP(ctx, rig.Buy("0.2"), trading.ChaseTWAP{Duration: 4 * time.Hour})
+		_, err := a.PlacePro(ctx, rig.Buy("0.2"), trading.ChaseTWAP{Duration: 4 * time.Hour})
 		return err
 	}},
 	{trading.OpSwarm, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlaceSwarm(ctx, rig.Buy("0.05"), trading.Swarm{Orders: 5})
+		_, err := a.PlacePro(ctx, rig.Buy("0.05"), trading.Swarm{Orders: 5})
 		return err
 	}},
 	{trading.OpEditRun, func(r rig.Rig) {
-		_, err := r.Account().PlaceTWAP(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: 4 * time.Hour})
+		_, err := r.Account().PlacePro(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: 4 * time.Hour})
 		require.NoError(r.T, err)
 	}, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.EditRun(ctx, "run_1", trading.RunEdit{TotalSize: rig.Dec("0.3")})
+		_, err := a.EditRun(ctx, "run_1", rig.Dec("0.3"))
 		return err
 	}},
 }

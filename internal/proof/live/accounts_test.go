@@ -50,7 +50,7 @@ func TestTrap_T37_WhatEachStatusAccepts(t *testing.T) {
 						return err
 					},
 					"run": func() error {
-						_, err := account.PlaceTWAP(ctx, rig.Buy("0.05"), trading.TWAP{Duration: time.Minute})
+						_, err := account.PlacePro(ctx, rig.Buy("0.05"), trading.TWAP{Duration: time.Minute})
 						return err
 					},
 				}

@@ -128,7 +128,7 @@ func TestNamedOrdersAreDistinct(t *testing.T) {
 		place("acc_1", trading.WithClientOrderID("Bot 42"))
 		place("acc_1", trading.WithClientOrderID("42"))
 		place("acc_14", trading.WithClientOrderID("2"))
-		_, err := r.Account().PlaceTWAP(t.Context(), rig.Buy("0.05"), trading.TWAP{Duration: time.Minute}, trading.WithClientOrderID("bot 42"))
+		_, err := r.Account().PlacePro(t.Context(), rig.Buy("0.05"), trading.TWAP{Duration: time.Minute}, trading.WithClientOrderID("bot 42"))
 		require.NoError(t, err)
 		keys := map[string]bool{}
 		for _, key := range append(r.KeysOf(trading.OpOrder), r.KeysOf(trading.OpTWAP)...) {

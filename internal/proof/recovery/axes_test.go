@@ -37,7 +37,7 @@ func rests(size, price string) func(*trading.Account, context.Context) error {
 // triggers is how a run is placed that waits for a price.
 func triggers(size, price string) func(*trading.Account, context.Context) error {
 	return func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceConditional(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec(size), Leverage: dec("2")}, trading.Conditional{Trigger: dec(price)})
+		_, err := a.PlacePro(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec(size), Leverage: dec("2")}, trading.Conditional{Trigger: dec(price)})
 		return err
 	}
 }
@@ -67,7 +67,7 @@ var states = []state{
 var busyStates = []state{
 	{"larger order rests", rests("0.02", "60000")},
 	{"run trades", func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceTWAP(ctx, trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.06"), Leverage: dec("2")}, trading.TWAP{Duration: 2 * time.Hour})
+		_, err := a.PlacePro(ctx, trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.06"), Leverage: dec("2")}, trading.TWAP{Duration: 2 * time.Hour})
 		return err
 	}},
 }

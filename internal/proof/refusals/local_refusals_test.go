@@ -1,7 +1,6 @@
 package refusals
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -225,17 +224,23 @@ func shareMember(a, b deviation) bool {
 	return false
 }
 
-// over places an order that is carried out over time, by the method for how, as long as its Check
-// says the same as the method.
-func over[H interface{ Check(o trading.Order) error }](place func(*trading.Account, context.Context, trading.Order, H, ...trading.CallOption) (*trading.RunResult, error), size string, how H) func(rig.Rig) error {
+// over places an order that is carried out over time, as long as CheckPro says
+// the same.
+func over(size string, how trading.Pro, change ...func(*trading.Order)) func(rig.Rig) error {
 	return func(r rig.Rig) error {
-		_, err := place(r.Account(), r.T.Context(), rig.Buy(size), how)
-		if checked := how.Check(rig.Buy(size)); checked != nil {
+		order := rig.Buy(size)
+		for _, f := range change {
+			f(&order)
+		}
+		_, err := r.Account().PlacePro(r.T.Context(), order, how)
+		if checked := order.CheckPro(how); checked != nil {
 			assert.Equal(r.T, rig.RefusalOf(r.T, checked), rig.RefusalOf(r.T, err))
 		}
 		return err
 	}
 }
+
+func asLimit(o *trading.Order) { o.Type = trading.LimitOrder }
 
 // The same for what is no plain order: on accounts that are long 1 BTC, the live one with a TWAP.
 func TestLocalRefusalsOfTheRest(t *testing.T) {
@@ -268,7 +273,7 @@ func TestLocalRefusalsOfTheRest(t *testing.T) {
 	}
 	edit := func(id trading.RunID, total string) func(rig.Rig) error {
 		return func(r rig.Rig) error {
-			_, err := r.Account().EditRun(r.T.Context(), id, trading.RunEdit{TotalSize: rig.Dec(total)})
+			_, err := r.Account().EditRun(r.T.Context(), id, rig.Dec(total))
 			return err
 		}
 	}
@@ -333,29 +338,27 @@ func TestLocalRefusalsOfTheRest(t *testing.T) {
 		{"a target below the price", liveLevels(rig.At("63000"), trading.Clear), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","takeProfitPrice":63000,"stopLossPrice":null}`, "", ""},
 		{"one level alone", liveLevels(trading.Level{}, rig.At("63000")), trading.OpTPSL, `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":63000}`, "", ""},
 
-		{"a conditional", over((*trading.Account).PlaceConditional, "0.05", trading.Conditional{Trigger: rig.Dec("65000")}), trading.OpConditional, `{` + members + `,"triggerPrice":65000}`, "", ""},
-		{"a conditional at 0", over((*trading.Account).PlaceConditional, "0.05", trading.Conditional{}), trading.OpConditional, `{` + members + `,"triggerPrice":0}`, "", ""},
-		{"an unknown exec kind", over((*trading.Account).PlaceConditional, "0.05", trading.Conditional{Trigger: rig.Dec("65000"), Exec: 9}), trading.OpConditional,
-			`{` + members + `,"triggerPrice":65000,"execKind":"stop"}`, "", ""},
-		{"a stop-limit without a price", over((*trading.Account).PlaceConditional, "0.05", trading.Conditional{Trigger: rig.Dec("65000"), Exec: trading.StopLimit}), trading.OpConditional,
+		{"a conditional", over("0.05", trading.Conditional{Trigger: rig.Dec("65000")}), trading.OpConditional, `{` + members + `,"triggerPrice":65000}`, "", ""},
+		{"a conditional at 0", over("0.05", trading.Conditional{}), trading.OpConditional, `{` + members + `,"triggerPrice":0}`, "", ""},
+		{"a stop-limit without a price", over("0.05", trading.Conditional{Trigger: rig.Dec("65000")}, asLimit), trading.OpConditional,
 			`{` + members + `,"triggerPrice":65000,"execKind":"stop-limit"}`, "", trading.CodeBadLimitPrice},
-		{"a ladder", over((*trading.Account).PlaceLadder, "0.05", from("64000", "60000", 5)), trading.OpLadder, `{` + members + `,"startPrice":64000,"endPrice":60000,"totalOrders":5}`, "", ""},
-		{"a ladder from 0", over((*trading.Account).PlaceLadder, "0.05", from("0", "60000", 5)), trading.OpLadder, `{` + members + `,"startPrice":0,"endPrice":60000,"totalOrders":5}`, "", ""},
-		{"a ladder of none", over((*trading.Account).PlaceLadder, "0.05", from("64000", "60000", 0)), trading.OpLadder, `{` + members + `,"startPrice":64000,"endPrice":60000,"totalOrders":0}`, "", ""},
-		{"a ladder of thin rungs", over((*trading.Account).PlaceLadder, "0.005", from("64000", "60000", 50)), trading.OpLadder,
+		{"a ladder", over("0.05", from("64000", "60000", 5)), trading.OpLadder, `{` + members + `,"startPrice":64000,"endPrice":60000,"totalOrders":5}`, "", ""},
+		{"a ladder from 0", over("0.05", from("0", "60000", 5)), trading.OpLadder, `{` + members + `,"startPrice":0,"endPrice":60000,"totalOrders":5}`, "", ""},
+		{"a ladder of none", over("0.05", from("64000", "60000", 0)), trading.OpLadder, `{` + members + `,"startPrice":64000,"endPrice":60000,"totalOrders":0}`, "", ""},
+		{"a ladder of thin rungs", over("0.005", from("64000", "60000", 50)), trading.OpLadder,
 			`{` + strings.Replace(members, "0.05", "0.005", 1) + `,"startPrice":64000,"endPrice":60000,"totalOrders":50}`, "", ""},
-		{"a ladder just thick enough", over((*trading.Account).PlaceLadder, "0.00016", from("64000", "62500", 1)), trading.OpLadder,
+		{"a ladder just thick enough", over("0.00016", from("64000", "62500", 1)), trading.OpLadder,
 			`{` + strings.Replace(members, "0.05", "0.00016", 1) + `,"startPrice":64000,"endPrice":62500,"totalOrders":1}`, "", ""},
-		{"a TWAP", over((*trading.Account).PlaceTWAP, "0.05", trading.TWAP{Duration: time.Hour}), trading.OpTWAP, `{` + members + `,"durationMs":3600000}`, "", ""},
-		{"a TWAP too short", over((*trading.Account).PlaceTWAP, "0.05", trading.TWAP{Duration: time.Second}), trading.OpTWAP, `{` + members + `,"durationMs":1000}`, "", ""},
-		{"a TWAP of no time", over((*trading.Account).PlaceTWAP, "0.05", trading.TWAP{Duration: 0}), trading.OpTWAP, `{` + members + `,"durationMs":0}`, "", ""},
-		{"a TWAP of part of a millisecond", over((*trading.Account).PlaceTWAP, "0.05", trading.TWAP{Duration: time.Hour + time.Microsecond}), trading.OpTWAP, `{` + members + `,"durationMs":3600000.001}`, "", ""},
-		{"a chase", over((*trading.Account).PlaceChase, "0.05", trading.Chase{}), trading.OpChase, `{` + members + `}`, "", ""},
-		{"a chase to 0", over((*trading.Account).PlaceChase, "0.05", trading.Chase{To: rig.At("0")}), trading.OpChase, `{` + members + `,"chaseTo":0}`, "", ""},
-		{"a chase to null", over((*trading.Account).PlaceChase, "0.05", trading.Chase{To: trading.Clear}), trading.OpChase, `{` + members + `,"chaseTo":null}`, "", ""},
-		{"a swarm", over((*trading.Account).PlaceSwarm, "0.05", trading.Swarm{Orders: 5}), trading.OpSwarm, `{` + members + `,"totalOrders":5}`, "", ""},
-		{"a swarm of none", over((*trading.Account).PlaceSwarm, "0.05", trading.Swarm{Orders: 0}), trading.OpSwarm, `{` + members + `,"totalOrders":0}`, "", ""},
-		{"a swarm of too many", over((*trading.Account).PlaceSwarm, "0.05", trading.Swarm{Orders: 99}), trading.OpSwarm, `{` + members + `,"totalOrders":99}`, "", ""},
+		{"a TWAP", over("0.05", trading.TWAP{Duration: time.Hour}), trading.OpTWAP, `{` + members + `,"durationMs":3600000}`, "", ""},
+		{"a TWAP too short", over("0.05", trading.TWAP{Duration: time.Second}), trading.OpTWAP, `{` + members + `,"durationMs":1000}`, "", ""},
+		{"a TWAP of no time", over("0.05", trading.TWAP{Duration: 0}), trading.OpTWAP, `{` + members + `,"durationMs":0}`, "", ""},
+		{"a TWAP of part of a millisecond", over("0.05", trading.TWAP{Duration: time.Hour + time.Microsecond}), trading.OpTWAP, `{` + members + `,"durationMs":3600000.001}`, "", ""},
+		{"a chase", over("0.05", trading.Chase{}), trading.OpChase, `{` + members + `}`, "", ""},
+		{"a chase to 0", over("0.05", trading.Chase{To: rig.At("0")}), trading.OpChase, `{` + members + `,"chaseTo":0}`, "", ""},
+		{"a chase to null", over("0.05", trading.Chase{To: trading.Clear}), trading.OpChase, `{` + members + `,"chaseTo":null}`, "", ""},
+		{"a swarm", over("0.05", trading.Swarm{Orders: 5}), trading.OpSwarm, `{` + members + `,"totalOrders":5}`, "", ""},
+		{"a swarm of none", over("0.05", trading.Swarm{Orders: 0}), trading.OpSwarm, `{` + members + `,"totalOrders":0}`, "", ""},
+		{"a swarm of too many", over("0.05", trading.Swarm{Orders: 99}), trading.OpSwarm, `{` + members + `,"totalOrders":99}`, "", ""},
 		{"an edit", edit("run_1", "0.6"), trading.OpEditRun, `{"accountId":"acc_1","runId":"run_1","totalSize":0.6}`, "", ""},
 		{"an edit to 0", edit("run_1", "0"), trading.OpEditRun, `{"accountId":"acc_1","runId":"run_1","totalSize":0}`, "", ""},
 		{"an edit of nothing", edit("run_9", "1"), trading.OpEditRun, `{"accountId":"acc_1","runId":"run_9","totalSize":1}`, "", ""},
@@ -365,7 +368,7 @@ func TestLocalRefusalsOfTheRest(t *testing.T) {
 			for _, r := range []rig.Rig{through, plain} {
 				r.Place(rig.Buy("1"))
 				r.Open(rig.Buy("1"))
-				_, err := r.Account().PlaceTWAP(t.Context(), rig.Buy("0.5"), trading.TWAP{Duration: time.Hour})
+				_, err := r.Account().PlacePro(t.Context(), rig.Buy("0.5"), trading.TWAP{Duration: time.Hour})
 				require.NoError(t, err)
 			}
 			raw := plain.RawLive

@@ -216,7 +216,7 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 		size = o.Size
 		o.ExpectedPrice, o.MaxSlippagePct = trading.Level{}, trading.Opt[decimal.Decimal]{}
 		var placed *trading.RunResult
-		if placed, err = a.PlaceTWAP(ctx, o, trading.TWAP{Duration: 2 * time.Minute}, trading.ResponseInto(&m)); err == nil {
+		if placed, err = a.PlacePro(ctx, o, trading.TWAP{Duration: 2 * time.Minute}, trading.ResponseInto(&m)); err == nil {
 			w.runs = append(w.runs, placed.ID)
 		}
 	case 9:
@@ -230,7 +230,7 @@ func (w *worker) writeLive(ctx context.Context, a *trading.Account) {
 			break
 		}
 		op = trading.OpEditRun
-		_, err = a.EditRun(ctx, id, trading.RunEdit{TotalSize: trading.Dec("0.5")}, trading.ResponseInto(&m))
+		_, err = a.EditRun(ctx, id, trading.Dec("0.5"), trading.ResponseInto(&m))
 	default:
 		op = trading.OpOrder
 		o := w.order()

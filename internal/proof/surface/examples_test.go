@@ -97,13 +97,16 @@ func examplesIn(t *testing.T, folder string) map[string]string {
 }
 
 // methodsOf returns the text of the exported methods of a file, named as their Examples
-// are: Account_PlaceOrder.
+// are: Account_PlaceOrder. What names the operation of a Pro order is named as its type.
 func methodsOf(t *testing.T, file string) map[string]string {
 	t.Helper()
 	methods := map[string]string{}
 	for name, text := range functions(t, file) {
-		if _, method, ok := strings.Cut(name, "_"); ok && ast.IsExported(method) {
+		switch typ, method, ok := strings.Cut(name, "_"); {
+		case ok && ast.IsExported(method):
 			methods[name] = text
+		case method == "operation":
+			methods[typ] = text
 		}
 	}
 	return methods

@@ -190,6 +190,6 @@ func (b *bot) run(symbol, times string) {
 		return
 	}
 	o := trading.Order{Symbol: symbol, Side: trading.Long, Size: size, Leverage: trading.Dec("5")}
-	_, err := b.account.PlaceTWAP(b.ctx, o, trading.TWAP{Duration: 20 * time.Minute})
+	_, err := b.account.PlacePro(b.ctx, o, trading.TWAP{Duration: 20 * time.Minute})
 	b.isRefused(err)
 }
