@@ -56,12 +56,9 @@ func WithTag(tag string) SharedOption { return shared(nil, func(c *callOptions) 
 // for a rate limit.
 func FailFast() SharedOption { return shared(nil, func(c *callOptions) { c.failFast = true }) }
 
-// WithPriority raises the call's priority in the rate limits, for the reads that an
-// exit depends on. It does not raise an entry's: the reserve is for exits.
-func WithPriority(p Priority) CallOption {
-	return callOption(shared(refusedIf(p > PriorityClose, "WithPriority", "it is %s: it must be one of the five priorities", p),
-		func(c *callOptions) { c.priority = Some(p) }))
-}
+// ForExit serves this call as an exit in the rate limits: it is for the reads that an exit depends
+// on. It does not raise an entry: the reserve is for exits.
+func ForExit() CallOption { return callOption(shared(nil, func(c *callOptions) { c.forExit = true })) }
 
 // SkipHealthGate sends this write whatever the health gate says.
 func SkipHealthGate() CallOption {

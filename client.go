@@ -102,12 +102,8 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	c.guards = append([]Guard{
 		guardHalt(c.lease.halted), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
 	}, cfg.guards...)
-	return newClient(c, cfg.defaults), nil
-}
-
-func newClient(c *core, defaults callOptions) *Client {
-	begin := caller{c, defaults}
-	return &Client{Sandbox: &Sandbox{MarketData: &MarketData{caller: begin}}, Live: &Live{caller: begin}, caller: begin}
+	begin := caller{c, cfg.defaults}
+	return &Client{Sandbox: &Sandbox{MarketData: &MarketData{caller: begin}}, Live: &Live{caller: begin}, caller: begin}, nil
 }
 
 // FromEnv is [New] with TRADING_BASE_URL, TRADING_SANDBOX_KEY and
@@ -126,21 +122,6 @@ func FromEnv(opts ...Option) (*Client, error) {
 		all = append(all, WithLiveKey(key))
 	}
 	return New(baseURL, append(all, opts...)...)
-}
-
-// With returns a client whose every call has opts. It shares connections, keys,
-// limits and guards with c; closing either closes both.
-func (c *Client) With(opts ...CallOption) (*Client, error) {
-	defaults := c.defaults
-	for _, opt := range opts {
-		if opt == nil {
-			return nil, errNilOption()
-		}
-		if err := opt.applyCall(&defaults); err != nil {
-			return nil, err
-		}
-	}
-	return newClient(c.core, defaults), nil
 }
 
 // Close refuses further calls, ends every wait, and waits for the writes that are

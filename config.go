@@ -106,7 +106,7 @@ type callOptions struct {
 	skipHealthGate bool
 	allowPending   bool
 	withoutProbe   bool
-	priority       Opt[Priority]
+	forExit        bool
 	tag            string
 	meta           *Meta
 	key            keySource

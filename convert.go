@@ -175,11 +175,8 @@ func sandboxCloseOf(answer *api.SandboxCloseResponse, meta Meta) *CloseResult {
 	account := accountStateOf(&answer.Account)
 	return &CloseResult{
 		PnL: answer.Closed.RealizedPnL, Fee: answer.Closed.Fee, Balance: account.Balance, Status: account.Status,
-		Sandbox: Some(SandboxClose{
-			Pct: answer.Closed.Pct, ExitPrice: answer.Closed.ExitPrice, Left: openRecord(&answer.Position, positionOf),
-			Account: account,
-		}),
-		Meta: meta, Extra: answer.Extra,
+		ClosedPct: Some(answer.Closed.Pct), ExitPrice: Some(answer.Closed.ExitPrice), Left: openRecord(&answer.Position, positionOf),
+		Account: Some(account), Meta: meta, Extra: answer.Extra,
 	}
 }
 
@@ -200,7 +197,7 @@ func healthOf(answer *api.Health) *Health {
 func accountInfoOf(a *api.LiveAccount) AccountInfo {
 	created := timeOf(a.CreatedAt, "createdAt", &a.Extra)
 	return AccountInfo{
-		ID: AccountID(a.ID), Status: AccountStatus(a.Status), EvalType: EvalType(a.EvalType), Phase: int(a.Phase),
+		ID: AccountID(a.ID), Status: AccountStatus(a.Status), EvalType: a.EvalType, Phase: int(a.Phase),
 		Trial: a.IsTrial, Tournament: a.IsTournament, Archived: a.Archived, TournamentName: textOf(a.TournamentName),
 		ChallengeSize: a.ChallengeSize, StartingBalance: a.StartingBalance, CurrentBalance: a.CurrentBalance,
 		FundedFrom: AccountID(textOf(a.FundedFromAccountID)), CreatedAt: created, Extra: a.Extra,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/transport"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 // A call as its result, the hooks and the log see it.
@@ -53,22 +54,22 @@ func (c *call) meta() Meta {
 }
 
 // priority returns the priority of the next send.
-func (c *call) priority() Priority {
-	priority := PriorityRead
+func (c *call) priority() ratelimit.Priority {
+	priority := ratelimit.Read
 	switch {
 	case c.opts.recovering:
-		return PriorityRecovery
+		return ratelimit.Recovery
 	case c.write != nil:
 		priority = c.write.priority()
 	}
 	if c.write != nil && c.write.second() { // behind the first exits of others
-		return PriorityRecovery
+		return ratelimit.Recovery
 	}
-	if asked, ok := c.opts.priority.Get(); ok && priority != PriorityEntry {
-		priority = max(priority, asked)
+	if c.opts.forExit && priority != ratelimit.Entry {
+		priority = max(priority, ratelimit.Exit)
 	}
 	if c.write != nil && c.write.doubt {
-		priority = max(priority, PriorityRecovery)
+		priority = max(priority, ratelimit.Recovery)
 	}
 	return priority
 }

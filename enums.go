@@ -5,7 +5,6 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/spec"
-	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 //go:generate env GOWORK=off go -C internal/tools run ./tables ../../openapi.json ../..
@@ -81,17 +80,6 @@ const (
 	CauseMarket CloseCause = "market"
 )
 
-// EvalType is the kind of challenge that an account belongs to.
-type EvalType string
-
-// The kinds.
-const (
-	EvalOneStep  EvalType = "1-step"   // a challenge of one phase
-	EvalTwoStep  EvalType = "2-step"   // a challenge of two phases
-	EvalGauntlet EvalType = "gauntlet" // the gauntlet
-	EvalHyper    EvalType = "hyper"    // the hyper challenge
-)
-
 // HealthStatus is the service's assessment of itself. It is about the whole
 // platform: while it is [Healthy], a single market can still be unpriced.
 type HealthStatus string
@@ -129,22 +117,3 @@ type RunID string
 // IntentID names a write of this program until its outcome is known, in errors, in
 // [Client.Pending] and in the journal. The client generates it; the service never sees it.
 type IntentID = pending.IntentID
-
-// Priority orders the calls that wait for a rate limit. The highest is served first,
-// and within a priority whoever came first.
-type Priority = ratelimit.Priority
-
-// The priorities, lowest first. They are those of package ratelimit.
-const (
-	PriorityRead  = ratelimit.Read  // for reads, such as polling
-	PriorityEntry = ratelimit.Entry // for writes that can add exposure
-	// PriorityRecovery is for finding out the outcome of a write. It may use half of
-	// the reserve, and holds at most a third of a limit.
-	PriorityRecovery = ratelimit.Recovery
-	// PriorityExit is for cancels, levels and reduce-only orders that wait, and for the reads
-	// that an exit needs. It may use the whole reserve.
-	PriorityExit = ratelimit.Exit
-	// PriorityClose is for closes and reduce-only market orders, which get out at once. It may
-	// use the whole reserve.
-	PriorityClose = ratelimit.Close
-)

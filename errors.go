@@ -271,9 +271,8 @@ func (e readError) outcomeOfCall() Outcome { return NotApplied }
 
 func (e readError) setOutcomeOfCall(Outcome) {}
 
-// OptionError is an option, or another argument, that cannot be meant: [New] and
-// [Client.With] return it, and so does the call that it was given to, which sends
-// nothing.
+// OptionError is an option, or another argument, that cannot be meant: [New] returns it,
+// and so does the call that it was given to, which sends nothing.
 type OptionError struct {
 	Option string // its function, such as "WithRetry", or the argument's name
 	Reason string // what is wrong with it

@@ -230,7 +230,7 @@ func ExampleWithRateLimits() {
 		trading.WithRateLimits(trading.RateLimits{PerKey: 200}), // another program has the rest
 	)
 	defer client.Close()
-	if _, err := client.Sandbox.State(ctx, trading.WithPriority(trading.PriorityExit)); err != nil {
+	if _, err := client.Sandbox.State(ctx, trading.ForExit()); err != nil {
 		log.Fatal(err)
 	}
 	usage, err := client.RateLimitUsage(ctx)

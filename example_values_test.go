@@ -49,15 +49,6 @@ func ExampleBreakEven() {
 	// Output: 60054.02431094 59946.02428906
 }
 
-func ExampleNarrowestBracket() {
-	entry := trading.Dec("60000")
-	target := trading.Dec("60050")
-
-	narrowest, _ := trading.NarrowestBracket(trading.Long, entry)
-	fmt.Println(narrowest, target.Sub(entry).LessThan(narrowest))
-	// Output: 54.02431094 true
-}
-
 func ExampleLevel() {
 	// Moves the stop, removes the target, leaves ClosePct as it is.
 	change := trading.TPSL{
@@ -143,16 +134,4 @@ func ExamplePositions_In() {
 	// Output:
 	// short 0.5 -0.5
 	// false
-}
-
-func ExampleSandboxClose() {
-	result := trading.CloseResult{
-		PnL:     trading.Dec("19"),
-		Sandbox: trading.Some(trading.SandboxClose{Pct: trading.Dec("100"), ExitPrice: trading.Dec("60100")}),
-	}
-	if paper, ok := result.Sandbox.Get(); ok {
-		_, open := paper.Left.Get()
-		fmt.Println("still open:", open)
-	}
-	// Output: still open: false
 }

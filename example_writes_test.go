@@ -209,8 +209,7 @@ func ExampleSandbox_ClosePosition() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	sandbox, _ := closed.Sandbox.Get() // what only the sandbox reports
-	fmt.Println("closed at", sandbox.ExitPrice, "gross", closed.PnL)
+	fmt.Println("closed at", closed.ExitPrice, "gross", closed.PnL)
 	// Output: closed at 65000 gross 50
 }
 

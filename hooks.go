@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 // Hooks are functions that the client calls, for metrics, traces and records. A member
@@ -43,15 +45,15 @@ type Hooks struct {
 
 // Call describes a call to hooks.
 type Call struct {
-	Operation    Operation   // the endpoint
-	Environment  Environment // sandbox or live; empty where no key is sent
-	Account      AccountID   // the live account; empty where there is none
-	Symbol       string      // the market; empty where there is none
-	Priority     Priority    // of the call's next request in the rate limits
-	Write, Entry bool        // the call changes the account; it can add exposure
-	Intent       IntentID    // names the write, once it is tracked
-	Key          Key         // the idempotency key of the next send, or the last; empty where there is none
-	Tag          string      // the caller's name for the decision
+	Operation    Operation          // the endpoint
+	Environment  Environment        // sandbox or live; empty where no key is sent
+	Account      AccountID          // the live account; empty where there is none
+	Symbol       string             // the market; empty where there is none
+	Priority     ratelimit.Priority // of the call's next request in the rate limits
+	Write, Entry bool               // the call changes the account; it can add exposure
+	Intent       IntentID           // names the write, once it is tracked
+	Key          Key                // the idempotency key of the next send, or the last; empty where there is none
+	Tag          string             // the caller's name for the decision
 
 	// Body is what is sent, the same bytes with every attempt; nil for reads, and
 	// for what was refused before it was encoded. It is the client's, and must be

@@ -256,7 +256,8 @@ func RoundTripFee(atOpen, atClose decimal.Decimal) decimal.Decimal {
 //
 // The fraction rarely has an end. It is cut eight digits behind the last digit of
 // entry, and away from entry, so that closing exactly there never loses. A
-// position that was opened by a resting limit breaks even a little earlier.
+// position that was opened by a resting limit breaks even a little earlier. A take-profit
+// that is nearer to the average entry loses on every outcome.
 //
 // ok is false if side is neither [Long] nor [Short] or entry is not a positive
 // price.
@@ -278,28 +279,11 @@ func BreakEven(side Side, entry decimal.Decimal) (exit decimal.Decimal, ok bool)
 	return exit, true
 }
 
-// NarrowestBracket returns how far from entry a take-profit must at least be so
-// that it does not lose money after the fees of the round trip: the distance from
-// entry to [BreakEven], which is about 9 bps of it. A narrower bracket loses on
-// every outcome. The distance is exact for a fill at the level; a trigger fills
-// at the price that it finds. After adding to a position, its average entry
-// counts.
-//
-// ok is false if side is neither [Long] nor [Short] or entry is not a positive
-// price.
-func NarrowestBracket(side Side, entry decimal.Decimal) (distance decimal.Decimal, ok bool) {
-	exit, ok := BreakEven(side, entry)
-	if !ok {
-		return decimal.Decimal{}, false
-	}
-	return exit.Sub(entry).Abs(), true
-}
-
 // AccountInfo is a live account as the list of accounts shows it.
 type AccountInfo struct {
 	ID                          AccountID     // names the account
 	Status                      AccountStatus // decides what the service accepts on the account
-	EvalType                    EvalType      // the evaluation that it is in
+	EvalType                    string        // the kind of challenge: 1-step, 2-step, gauntlet or hyper
 	Phase                       int           // of the evaluation
 	Trial, Tournament, Archived bool          // kinds of accounts; archived ones are listed too
 	TournamentName              string        // empty unless it is a tournament entry
@@ -475,26 +459,20 @@ type OrderResult struct {
 // on a live account rounded to cents and on a basis that the contract does not
 // show. For accounting read the trades.
 type CloseResult struct {
-	PnL     decimal.Decimal   // in dollars; on the sandbox realizedPnL, which in the trades is gross
-	Fee     decimal.Decimal   // in dollars; whether it covers the opening too, the contract does not show
-	Balance decimal.Decimal   // the account's balance afterwards, in dollars
-	Status  AccountStatus     // the account's status afterwards: a close can pass or fail the account
-	Sandbox Opt[SandboxClose] // what only the sandbox reports
-	Meta    Meta              // how the answer came about
-	Extra   Extra             `json:",omitempty"` // members that have no field here
-}
+	PnL     decimal.Decimal // in dollars; on the sandbox realizedPnL, which in the trades is gross
+	Fee     decimal.Decimal // in dollars; whether it covers the opening too, the contract does not show
+	Balance decimal.Decimal // the account's balance afterwards, in dollars
+	Status  AccountStatus   // the account's status afterwards: a close can pass or fail the account
 
-// SandboxClose is what the sandbox reports about a close and a live account does
-// not.
-type SandboxClose struct {
-	Pct       decimal.Decimal // how much of the position was closed, in percent
-	ExitPrice decimal.Decimal // the price of the close
-	Left      Opt[Position]   // what is left of the position; none after a full close
-	Account   AccountState    // the account afterwards
-}
+	// The sandbox alone reports these.
+	ClosedPct Opt[decimal.Decimal] // how much of the position was closed, in percent
+	ExitPrice Opt[decimal.Decimal] // the price of the close
+	Left      Opt[Position]        // what is left of the position; none after a full close, and on a live account
+	Account   Opt[AccountState]    // the account afterwards
 
-// Equal reports whether nothing differs between two closes.
-func (c SandboxClose) Equal(other SandboxClose) bool { return equalFields(c, other) }
+	Meta  Meta  // how the answer came about
+	Extra Extra `json:",omitempty"` // members that have no field here
+}
 
 // TPSLResult is what became of a change of triggers.
 type TPSLResult struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/ratelimit"
 )
 
 // writing is what a call has besides that changes an account. What is known of the write itself, and outlives
@@ -188,15 +189,15 @@ func (w *writing) failed(outcome Outcome, err error) error {
 }
 
 // priority is that of its next send: of exits what gets out at once comes first.
-func (w *writing) priority() Priority {
+func (w *writing) priority() ratelimit.Priority {
 	if w.entry {
-		return PriorityEntry
+		return ratelimit.Entry
 	}
 	switch w.endpoint.Name {
 	case OpClose, OpSandboxClose, OpOrder, OpSandboxOrder:
-		return PriorityClose
+		return ratelimit.Close
 	default:
-		return PriorityExit
+		return ratelimit.Exit
 	}
 }
 

@@ -80,7 +80,7 @@ func list(ctx context.Context, live *trading.Live, o Options) ([]trading.Account
 	patience := patience{interval: o.interval()}
 	for {
 		began := time.Now()
-		accounts, err := live.Accounts(ctx, trading.WithPriority(trading.PriorityExit), trading.FailFast())
+		accounts, err := live.Accounts(ctx, trading.ForExit(), trading.FailFast())
 		if err == nil {
 			return accounts, nil
 		}

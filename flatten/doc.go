@@ -64,6 +64,6 @@
 // would not survive is not begun.
 //
 // Closes and cancels are exits: they pass the health gate, a halt and every other
-// guard unless the client is configured otherwise, and they and the reads here have
-// [trading.PriorityExit] in the rate limits.
+// guard unless the client is configured otherwise, and they and the reads here have the
+// priority of exits in the rate limits.
 package flatten

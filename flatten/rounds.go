@@ -160,7 +160,7 @@ func (j *job) look(ctx context.Context) (Look, error) {
 // reading is how the reads here are made: at the priority of what they serve, and
 // without waiting for a rate limit, since the wait between rounds does that.
 func (j *job) reading() []trading.CallOption {
-	opts := []trading.CallOption{trading.WithPriority(trading.PriorityExit), trading.FailFast()}
+	opts := []trading.CallOption{trading.ForExit(), trading.FailFast()}
 	if j.Urgent {
 		opts = append(opts, trading.WithAttemptTimeout(urgentTry), trading.WithRetry(trading.Retry{Attempts: 1}))
 	}

@@ -28,7 +28,7 @@ const (
 // again at the next look.
 func reading() []trading.CallOption {
 	return []trading.CallOption{
-		trading.WithPriority(trading.PriorityExit), trading.FailFast(),
+		trading.ForExit(), trading.FailFast(),
 		trading.WithAttemptTimeout(readWithin), trading.WithRetry(trading.Retry{Attempts: 1}),
 	}
 }

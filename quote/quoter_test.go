@@ -47,15 +47,14 @@ func run(t *testing.T, s setup, test func(rig)) {
 			transport = s.transport(transport)
 		}
 		client, err := trading.New(sim.URL(), trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(transport),
-			trading.WithJournal(journal.NewMemory()), trading.WithExclusiveAccounts("acc_1"))
+			trading.WithJournal(journal.NewMemory()), trading.WithExclusiveAccounts("acc_1"),
+			trading.WithResolveTimeout(0), trading.WithSendTTL(0))
 		require.NoError(t, err)
 		defer func() { _ = client.Close() }()
-		quick, err := client.With(trading.WithResolveTimeout(0), trading.WithSendTTL(0))
-		require.NoError(t, err)
 		if s.o.Symbol == "" {
 			s.o = options()
 		}
-		q, err := New(quick, "acc_1", s.o)
+		q, err := New(client, "acc_1", s.o)
 		require.NoError(t, err)
 		if !s.young {
 			time.Sleep(lag)

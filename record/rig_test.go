@@ -17,6 +17,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/disk"
+	"github.com/tradingapi/trading-go/ratelimit"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -121,7 +122,7 @@ func tellWrite(h trading.Hooks, symbol string) {
 	body := []byte(`{"accountId":"acc_1","symbol":"` + symbol + `","side":"long","size":0.01,"leverage":2}`)
 	c := trading.Call{
 		Operation: trading.OpOrder, Environment: trading.EnvLive, Account: "acc_1", Symbol: symbol, Write: true, Entry: true,
-		Priority: trading.PriorityEntry, Body: body,
+		Priority: ratelimit.Entry, Body: body,
 	}
 	ctx := h.CallStart(context.Background(), c)
 	c.Intent = "intent"

@@ -68,20 +68,6 @@ func TestFromEnv(t *testing.T) {
 	require.ErrorIs(t, err, trading.CodeWrongEnvironment)
 }
 
-func TestWithSharesTheClientAndKeepsItsOptions(t *testing.T) {
-	var meta trading.Meta
-	script := rig.NewScript(t, rig.Answered(200, `{"ok":true,"trades":[]}`))
-	client := rig.ScriptedClient(t, script)
-	tagged, err := client.With(trading.ResponseInto(&meta), trading.WithTag("x"))
-	require.NoError(t, err)
-	_, err = tagged.Sandbox.Trades(context.Background())
-	require.NoError(t, err)
-	assert.Equal(t, trading.OpSandboxTrades, meta.Operation)
-	client.Halt("both")
-	_, halted := tagged.Halted()
-	assert.True(t, halted)
-}
-
 func TestRotatedKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const second = "pk_test_secondSecret"

@@ -24,7 +24,7 @@ func TestPrioritiesAreServedInTheirOrder(t *testing.T) {
 		r := rig.New(t, nil)
 		account := r.Account()
 		for range 600 { // so that slots become free one by one
-			_, err := account.Positions(t.Context(), trading.FailFast(), trading.WithPriority(trading.PriorityExit))
+			_, err := account.Positions(t.Context(), trading.FailFast(), trading.ForExit())
 			require.NoError(t, err)
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -43,7 +43,7 @@ func TestPrioritiesAreServedInTheirOrder(t *testing.T) {
 			},
 			func(ctx context.Context) error { _, err := account.ClosePosition(ctx, "ETH", trading.All); return err },
 			func(ctx context.Context) error {
-				_, err := account.OpenOrders(ctx, trading.WithPriority(trading.PriorityExit))
+				_, err := account.OpenOrders(ctx, trading.ForExit())
 				return err
 			},
 			func(ctx context.Context) error { _, err := account.CancelOrder(ctx, "o1"); return err },
@@ -109,7 +109,7 @@ func TestTheReserve(t *testing.T) {
 				require.ErrorIs(t, err, trading.CodeRateLimited)
 				assert.Zero(t, time.Since(began), "what is sent once does not wait")
 				// An entry cannot ask for the reserve.
-				_, err = account.PlaceOrder(ctx, rig.Buy("0.001"), trading.FailFast(), trading.WithPriority(trading.PriorityExit))
+				_, err = account.PlaceOrder(ctx, rig.Buy("0.001"), trading.FailFast(), trading.ForExit())
 				require.ErrorIs(t, err, trading.CodeRateLimited)
 			})
 		})

@@ -162,7 +162,7 @@ func TestTrap_T81_TheFirstAccountIsNotChosen(t *testing.T) {
 			require.NoError(r.T, err)
 			require.Len(r.T, accounts, 2)
 			assert.Equal(r.T, trading.AccountID("trial"), accounts[0].ID, "the newest first, archived or not")
-			assert.Equal(r.T, trading.EvalType("free"), accounts[0].EvalType, "an open vocabulary")
+			assert.Equal(r.T, "free", accounts[0].EvalType, "an open vocabulary")
 			for _, a := range accounts {
 				assert.WithinDuration(r.T, time.Now(), a.CreatedAt, time.Minute, "a time, as text or as a number")
 				assert.Empty(r.T, a.Extra)

@@ -240,23 +240,14 @@ func TestTrap_T72_FillShapesDiffer(t *testing.T) {
 // A full close leaves no position. On a live account, which does not tell what is
 // left, there is no such answer to be misread.
 func TestTrap_T60_NoPositionLeftIsNotNotTold(t *testing.T) {
-	full, ok := trading.CloseResult{Sandbox: trading.Some(trading.SandboxClose{Pct: trading.Dec("100")})}.Sandbox.Get()
-	assert.True(t, ok)
+	full := trading.CloseResult{ClosedPct: trading.Some(trading.Dec("100"))}
 	assert.True(t, full.Left.IsZero(), "fully closed")
 
-	part, _ := trading.CloseResult{Sandbox: trading.Some(trading.SandboxClose{Left: trading.Some(fullPosition())})}.Sandbox.Get()
-	left, ok := part.Left.Get()
+	left, ok := trading.CloseResult{Left: trading.Some(fullPosition())}.Left.Get()
 	assert.True(t, ok)
 	assert.True(t, left.Equal(fullPosition()))
 
-	_, ok = trading.CloseResult{}.Sandbox.Get()
-	assert.False(t, ok, "not told")
-}
-
-func TestSandboxCloseEqual(t *testing.T) {
-	checkEqual(t, trading.SandboxClose{
-		Pct: trading.Dec("50"), ExitPrice: trading.Dec("60100"), Left: trading.Some(fullPosition()), Account: fullAccountState(),
-	})
+	assert.True(t, trading.CloseResult{}.ClosedPct.IsZero(), "not told")
 }
 
 func TestSideOpposite(t *testing.T) {
@@ -294,11 +285,10 @@ func TestTrap_T82_StatusesAllowNoEntryUnlessKnownTo(t *testing.T) {
 }
 
 func TestTrap_T33_UnknownValuesOfTheServiceSurvive(t *testing.T) {
-	const text = `{"A":"SUSPENDED","C":"expired","E":"3-step","H":"maintenance","F":"delayed"}`
+	const text = `{"A":"SUSPENDED","C":"expired","H":"maintenance","F":"delayed"}`
 	var r struct {
 		A trading.AccountStatus
 		C trading.CloseCause
-		E trading.EvalType
 		H trading.HealthStatus
 		F trading.Feed
 	}
