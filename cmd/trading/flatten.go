@@ -24,6 +24,18 @@ type flattenView struct {
 	Steps   []string          `json:"steps"`
 	Left    string            `json:"left,omitempty"`
 	Summary string            `json:"summary"`
+	Note    string            `json:"note,omitempty"` // what the proof leaves open
+}
+
+// unread is the note where nothing is known of the writes that a bot left unknown.
+const unread = "no journal of a bot was read: writes that its earlier runs left unknown were not looked at"
+
+// noteOf is what a proof leaves open; empty for nothing. A journal is of live writes.
+func noteOf(service *cli.Service, session *cli.Session) string {
+	if service.Env == trading.EnvSandbox || session.Earlier {
+		return ""
+	}
+	return unread
 }
 
 // flattener is the command and its flags.
@@ -56,8 +68,11 @@ Behind a sidecar, --sidecar with the operator's socket lets the sidecar do it, w
 entries of all its bots first, until trading sidecar resume. With its URL and a local key it is
 done as by one of its bots, and the others go on.
 
+Without the bots' journal, by --journal or --fleet, it does not know which of their writes are
+pending, and says so: one may still be executed after the proof.
+
 The exit code is 0 only if every account is proven flat, and 5 if one is not.`,
-		Example: "  trading flatten --env live --account acc_1 --all-symbols\n  trading flatten --env live --all-accounts --symbol BTC --symbol ETH\n  trading flatten --env live --account acc_1 --all-symbols --fleet postgres://bot@db/trading --lease desk-1/momentum",
+		Example: "  trading flatten --env live --account acc_1 --all-symbols\n  trading flatten --env live --account acc_1 --all-symbols --journal bot.journal\n  trading flatten --env live --all-accounts --symbol BTC --symbol ETH\n  trading flatten --env live --account acc_1 --all-symbols --fleet postgres://bot@db/trading --lease desk-1/momentum",
 	}
 	f := &flattener{app: app}
 	f.service = app.Connection(cmd, flattenTimeout).Environment("the live account").Writes()
@@ -147,7 +162,7 @@ func (f *flattener) run(ctx context.Context) (err error) {
 	reports, err := f.leave(ctx, session.Client)
 	_ = session.Client.Close() // until then a write may still be resolved
 	f.sayPending(session)
-	return errors.Join(f.print(reports), headline(err))
+	return errors.Join(f.print(reports, noteOf(f.service, session)), headline(err))
 }
 
 // connect makes the client: under the lease, if one is named.
@@ -166,7 +181,7 @@ func (f *flattener) connect(ctx context.Context) (*cli.Session, error) {
 	case f.dryRun || f.service.Env == trading.EnvSandbox:
 		return f.service.Connect()
 	case f.noLease:
-		f.app.Sayf("warning: without the lease. A bot that holds it may open again what is closed here: stop it, or halt the lease. It takes these closes for somebody else's, and the command knows nothing of its pending writes")
+		f.app.Sayf("warning: without the lease. A bot that holds it may open again what is closed here: stop it, or halt the lease. It takes these closes for somebody else's")
 	}
 	return f.service.ConnectForExit()
 }
@@ -238,10 +253,10 @@ func (f *flattener) leave(ctx context.Context, client *trading.Client) ([]*flatt
 	return []*flatten.Report{report}, err
 }
 
-func (f *flattener) print(reports []*flatten.Report) error {
+func (f *flattener) print(reports []*flatten.Report, note string) error {
 	views := make([]flattenView, len(reports))
 	for i, r := range reports {
-		views[i] = flattenView{r.Account, r.Flat, []string{}, "", r.String()}
+		views[i] = flattenView{Account: r.Account, Flat: r.Flat, Steps: []string{}, Summary: r.String(), Note: note}
 		for _, step := range r.Steps {
 			views[i].Steps = append(views[i].Steps, step.String())
 		}
@@ -252,6 +267,9 @@ func (f *flattener) print(reports []*flatten.Report) error {
 	return f.out.Print(views, func(w io.Writer) {
 		for _, v := range views {
 			cli.Row(w, v.Summary)
+		}
+		if note != "" {
+			cli.Row(w, note)
 		}
 	})
 }

@@ -109,6 +109,9 @@ func flattenFromTop(ctx context.Context, service *cli.Service, a accountView, sa
 		report, err = flatten.Sandbox(ctx, session.Sandbox, options)
 	}
 	say(report.String())
+	if note := noteOf(&own, session); note != "" {
+		say(note)
+	}
 	return err
 }
 

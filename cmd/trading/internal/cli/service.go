@@ -121,8 +121,11 @@ type Session struct {
 	// Journal is the file; empty without one.
 	Journal string
 	// Flags name the journal to a command; empty without one.
-	Flags  string
-	closes func() error // the journal
+	Flags string
+	// Earlier means that the journal was named and was there before, so that it knows the writes of
+	// earlier runs: a bot's too.
+	Earlier bool
+	closes  func() error // the journal
 }
 
 // Connect makes a client that keeps no journal, for a command that only reads.
@@ -153,6 +156,7 @@ func (s *Service) connectJournaled(wait time.Duration, more ...trading.Option) (
 	if err != nil {
 		return nil, err
 	}
+	_, absent := os.Stat(path)
 	log, err := journal.Open(path, journal.WithLockTimeout(wait))
 	if err != nil {
 		return nil, WithCode(Refused, fmt.Errorf("journal %s: %w", path, err))
@@ -161,7 +165,7 @@ func (s *Service) connectJournaled(wait time.Duration, more ...trading.Option) (
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	session.Journal = path
+	session.Journal, session.Earlier = path, s.Journal != "" && absent == nil
 	return session, nil
 }
 
@@ -176,7 +180,7 @@ func (s *Service) ConnectOn(store journal.Store, closes func() error, flags stri
 	if err != nil {
 		return nil, err
 	}
-	session.Flags, session.closes = flags, closes
+	session.Flags, session.Earlier, session.closes = flags, true, closes
 	return session, nil
 }
 
