@@ -32,7 +32,12 @@ type approver struct {
 
 func newApprove(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "approve [TICKET]", Short: "Approve what a language model asks for", Args: cobra.MaximumNArgs(1),
+		Use: "approve [TICKET]", Short: "Approve what a language model asks for", Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return cli.Args("TICKET")(cmd, args)
+		},
 		Long: `Approve what a language model asks for. Without a ticket it lists what waits. It asks for the
 passphrase in the terminal: one that was typed into a chat is the model's for ever.`,
 		Example: "  trading approve --set-passphrase\n  trading approve\n  trading approve t_tgh0cl_4fzq6hl2w3kx7yab",
@@ -43,13 +48,19 @@ passphrase in the terminal: one that was typed into a chat is the model's for ev
 	f.BoolVar(&a.set, "set-passphrase", false, "set the passphrase, and unlock approvals")
 	f.BoolVar(&a.deny, "deny", false, "refuse the ticket")
 	f.BoolVar(&a.resume, "resume", false, "end a halt: entries are taken again")
-	f.StringVar(&a.outcome, "acknowledge", "", "what became of a ticket whose outcome is not known, as you have found out: applied or not_applied")
+	cli.Choice(f, &a.outcome, "acknowledge", "", "", "what became of a ticket whose outcome is not known, as you have found out", "applied", "not-applied")
 	cmd.MarkFlagsMutuallyExclusive("set-passphrase", "deny", "resume", "acknowledge")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), strings.Join(args, "")) }
 	return cmd
 }
 
 func (a *approver) run(ctx context.Context, ticket string) error {
+	switch {
+	case ticket == "" && (a.deny || a.outcome != ""):
+		return cli.Misuse("missing: TICKET; trading approve lists what waits")
+	case ticket != "" && (a.set || a.resume):
+		return cli.Misuse("unexpected argument %q", ticket)
+	}
 	state, err := a.app.StateFolder()
 	if err != nil {
 		return cli.Misuse("no folder for the engine: %v", err)

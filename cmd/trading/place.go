@@ -42,7 +42,11 @@ func newPlace(app *cli.App) *cobra.Command {
 	cli.Price(f, &o.ExpectedPrice, "expected-price", "refuse a fill too far from this price")
 	cli.Decimal(f, &o.MaxSlippagePct, "max-slippage-pct", "refuse a fill further from the middle than this percent")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := cli.Require(cmd, "symbol", "side", "size"); err != nil {
+		required := []string{"symbol", "side", "size"}
+		if cmd.Flag("env").Value.String() == string(trading.EnvLive) {
+			required = append(required, "leverage")
+		}
+		if err := cli.Require(cmd, required...); err != nil {
 			return err
 		}
 		if !o.LimitPrice.IsZero() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,7 +98,7 @@ func (p *protector) limits() []limit {
 
 // check takes the flags over.
 func (p *protector) check() (err error) {
-	if err := p.service.Read(); err != nil {
+	if err := cmp.Or(cli.Require(p.cmd, "account"), p.service.Read()); err != nil {
 		return err
 	}
 	o := &p.options
@@ -109,9 +110,6 @@ func (p *protector) check() (err error) {
 			return cli.Misuse("--account %s is named twice", cli.Printable(a))
 		}
 		o.Accounts = append(o.Accounts, trading.AccountID(a))
-	}
-	if len(o.Accounts) == 0 {
-		return cli.Misuse("missing: --account")
 	}
 	if o.Floors, err = parseFloors(p.floors, o.Accounts); err != nil {
 		return err

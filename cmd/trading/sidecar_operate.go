@@ -163,11 +163,14 @@ func newSidecarResolve(app *cli.App) *cobra.Command {
 
 func newSidecarAck(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ack ID applied|not-applied NOTE", Short: "Resolve a pending write by what you have found on the account", Args: cobra.ExactArgs(3),
+		Use: "ack ID applied|not-applied NOTE", Short: "Resolve a pending write by what you have found on the account", Args: cli.Args("ID", "applied|not-applied", "NOTE"),
 		Long: "Resolve a pending write by what you have found on the account. Its market takes entries again.",
 	}
 	o := newSidecarOperator(app, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if args[1] != "applied" && args[1] != "not-applied" {
+			return cli.Misuse("the outcome is %q: it must be applied or not-applied", args[1])
+		}
 		return o.printStatus(cmd.Context(), "/acknowledge", map[string]any{"id": args[0], "outcome": args[1], "note": args[2]})
 	}
 	return cmd

@@ -200,10 +200,10 @@ func (e *Engine) Operator() http.Handler {
 
 // acknowledge takes over what a person has found out about a ticket whose outcome is not known.
 func (e *Engine) acknowledge(r *http.Request) error {
-	found := map[string]trading.Outcome{"applied": trading.Applied, "not_applied": trading.NotApplied}[r.FormValue("outcome")]
+	found := map[string]trading.Outcome{"applied": trading.Applied, "not-applied": trading.NotApplied}[r.FormValue("outcome")]
 	t, refused := e.find(r.FormValue("ticket"))
 	if refused != nil || found == trading.Unknown {
-		return errors.New("name a ticket, and as its outcome applied or not_applied")
+		return errors.New("name a ticket, and as its outcome applied or not-applied")
 	}
 	e.mu.Lock()
 	intent := t.write.intent

@@ -113,7 +113,7 @@ func TestTheOperator(t *testing.T) {
 		assert.Equal(t, "unknown", r.must("get_ticket", ticketOf(ticket)).text("outcome"))
 		status, _ = post("acknowledge", "passphrase", phrase, "ticket", ticket, "outcome", "maybe")
 		assert.Equal(t, 409, status)
-		status, text = post("acknowledge", "passphrase", phrase, "ticket", ticket, "outcome", "not_applied")
+		status, text = post("acknowledge", "passphrase", phrase, "ticket", ticket, "outcome", "not-applied")
 		assert.Equal(t, 200, status, text)
 		assert.Equal(t, "not_applied", r.must("get_ticket", ticketOf(ticket)).text("outcome"))
 		assert.False(t, r.engine.Busy())

@@ -51,7 +51,7 @@ type runner struct {
 func New(app *cli.App) *cobra.Command {
 	r := &runner{app: app}
 	cmd := &cobra.Command{
-		Use: "trial -- COMMAND…", Short: "Run a bot in any language against a simulation with faults, kill it, and judge it", Args: cobra.ArbitraryArgs,
+		Use: "trial -- COMMAND…", Short: "Run a bot in any language against a simulation with faults, kill it, and judge it", Args: cli.AtLeast("COMMAND, after --"),
 		Long: `Run a bot in any language against a simulation, in scenarios with faults, kill it and start it
 again, and judge it by what the simulation saw: whether it orders twice, holds more than
 declared, trades into an unhealthy service, or forgets its position.
@@ -200,7 +200,7 @@ func (r *runner) report(out *cli.Output, outcomes []judge.Outcome) error {
 func newInit(app *cli.App) *cobra.Command {
 	r := &runner{app: app}
 	cmd := &cobra.Command{
-		Use: "init -- COMMAND…", Short: "Propose a manifest from a quiet run, with questions", Args: cobra.ArbitraryArgs,
+		Use: "init -- COMMAND…", Short: "Propose a manifest from a quiet run, with questions", Args: cli.AtLeast("COMMAND, after --"),
 		Long: `Run the bot for a while without a fault, and write a manifest to standard output. What only
 its owner knows stands as questions on standard error: what the bot held is not what it may
 hold.`,
