@@ -64,10 +64,16 @@ func ReadManifest(r io.Reader) (m Manifest, err error) {
 	return m.complete()
 }
 
+// healthAge is how old an assessment may be unless the manifest says otherwise: the service itself reuses one
+// for no longer than the most of it.
+func (m Manifest) healthAge() Duration {
+	return min(max(m.Period, Duration(time.Second)), Duration(healthCache))
+}
+
 // complete fills in what is not set, and judges the rest.
 func (m Manifest) complete() (Manifest, error) {
 	m.Environment, m.Entries = cmp.Or(m.Environment, "live"), cmp.Or(m.Entries, 10)
-	m.HealthAge = cmp.Or(m.HealthAge, min(max(m.Period, Duration(time.Second)), Duration(5*time.Second)))
+	m.HealthAge = cmp.Or(m.HealthAge, m.healthAge())
 	m.Timeout = cmp.Or(m.Timeout, Duration(10*time.Second))
 	var wrong []error
 	rule := func(ok bool, format string, args ...any) {

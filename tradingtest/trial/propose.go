@@ -67,8 +67,7 @@ func Propose(under Manifest, events []tradingsim.Event) (m Manifest, questions [
 	if assessed.IsZero() {
 		ask("healthAge: it did not read the health of the service. Should it not?")
 	} else {
-		m.HealthAge = Duration(min(max(2*age.Round(100*time.Millisecond), time.Second), time.Minute))
-		ask("healthAge: it entered %s after it had read the health. How old may that be?", age.Round(time.Millisecond))
+		ask("healthAge: it entered %s after it had read the health. Unless set, that may be %s old. Is that right?", age.Round(time.Millisecond), time.Duration(m.healthAge()))
 	}
 	if stops {
 		m.StopWithin = max(Duration(10*time.Second), 2*m.Period)

@@ -112,6 +112,26 @@ func TestPropose(t *testing.T) {
 	require.ErrorContains(t, err, "nothing to propose from")
 }
 
+// A bot that goes by an old health is not allowed one that old, or twice as old, because it was seen to:
+// the service looks anew each five seconds.
+func TestProposeBlessesNoOldHealth(t *testing.T) {
+	bot := raw{period: time.Second, mistake: "remembers"}.run
+	quiet, events := trial.PlayVirtually(t, bot, trial.Scene{Scenario: trial.Quiet, Seed: 1, Manifest: manifest()})
+	m, questions, err := trial.Propose(manifest(), events)
+	require.NoError(t, err)
+	require.LessOrEqual(t, time.Duration(m.HealthAge), 5*time.Second, "%v", questions)
+	require.Contains(t, strings.Join(questions, "\n"), "healthAge: it entered 6s after it had read the health. Unless set, that may be 1s old.")
+	m.Markets, m.Dollars = manifest().Markets, decimal.Decimal{}
+	caught := false
+	for seed := range *seeds {
+		o, _ := trial.PlayVirtually(t, bot, trial.Scene{Scenario: "unhealthy", Seed: uint64(seed) + 1, Manifest: m, Quiet: quiet.Counts})
+		for _, f := range o.Findings {
+			caught = caught || f.Judgement == trial.UnhealthyEntry && f.Verdict == trial.Fail
+		}
+	}
+	require.True(t, caught, "the manifest that was proposed passes it")
+}
+
 // The harness makes room: it closes what is open, moves the price through what rests, and the bot
 // enters again and again.
 func TestTheHarnessMakesRoom(t *testing.T) {
