@@ -33,8 +33,7 @@ func (l *look) accounts(ctx context.Context) {
 	}
 	list, err := l.client.Live.Accounts(ctx)
 	if err != nil {
-		l.noteRefusal(trading.EnvLive, err)
-		s.fail("accounts", "", "they cannot be read: %s", oneLine(err))
+		s.fail("accounts", l.toDo(trading.EnvLive, err), "they cannot be read: %s", oneLine(err))
 		return
 	}
 	chosen := l.choose(s, list)
@@ -88,18 +87,18 @@ func (l *look) account(ctx context.Context, info trading.AccountInfo) {
 	a := l.client.Live.Account(info.ID)
 	open, err := a.OpenOrders(ctx)
 	if err != nil {
-		s.fail("resting", "", "what rests cannot be read: %s", oneLine(err))
+		s.fail("resting", l.toDo(trading.EnvLive, err), "what rests cannot be read: %s", oneLine(err))
 		open = &trading.OpenOrders{}
 	} else {
 		l.resting(s, open)
 	}
 	if positions, err := a.Positions(ctx); err != nil {
-		s.fail("positions", "", "they cannot be read: %s", oneLine(err))
+		s.fail("positions", l.toDo(trading.EnvLive, err), "they cannot be read: %s", oneLine(err))
 	} else {
 		stops(s, positions, open.Runs)
 	}
 	if state, err := a.State(ctx); err != nil {
-		s.fail("room", "", "the state cannot be read: %s", oneLine(err))
+		s.fail("room", l.toDo(trading.EnvLive, err), "the state cannot be read: %s", oneLine(err))
 	} else {
 		room(s, state)
 		l.smallest(s, state)
@@ -111,12 +110,12 @@ func (l *look) account(ctx context.Context, info trading.AccountInfo) {
 func (l *look) paper(ctx context.Context) {
 	s := l.r.of(paperAccount)
 	if positions, err := l.client.Sandbox.Positions(ctx); err != nil {
-		s.fail("positions", "", "they cannot be read: %s", oneLine(err))
+		s.fail("positions", l.toDo(trading.EnvSandbox, err), "they cannot be read: %s", oneLine(err))
 	} else {
 		stops(s, positions, nil)
 	}
 	if state, err := l.client.Sandbox.State(ctx); err != nil {
-		s.fail("room", "", "the state cannot be read: %s", oneLine(err))
+		s.fail("room", l.toDo(trading.EnvSandbox, err), "the state cannot be read: %s", oneLine(err))
 	} else {
 		if !state.Status.AllowsEntry() || state.Locked {
 			s.warn("kind", "A reset begins it anew.", "paper, %s: it takes no entries", state.Status)

@@ -64,8 +64,8 @@ type Report struct {
 	Lines    []Line    // a line for each check
 	Measured Measured  // the figures behind them
 	Requests int       // how many were sent
-	// Refused means that the service refused a key with 401 or 403: do not ask again
-	// with it, since repeated failures close the address.
+	// Refused means that the service refused a key: do not ask again with it, since repeated failures
+	// close the address.
 	Refused bool
 
 	hide []string // what no line may hold

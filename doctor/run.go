@@ -93,9 +93,7 @@ func (l *look) connect(ctx context.Context) {
 		t.CloseIdleConnections()
 	}
 	l.r.Requests = m.count()
-	for _, a := range m.answers() {
-		l.r.Refused = l.r.Refused || a.status == http.StatusUnauthorized || a.status == http.StatusForbidden
-	}
+	l.r.Refused = l.refused[trading.EnvLive] || l.refused[trading.EnvSandbox]
 }
 
 // pace is the time between two requests for the service. Its fraction of a second spreads

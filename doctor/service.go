@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +40,7 @@ func (l *look) readHealth(ctx context.Context) {
 	if err != nil {
 		if l.health == nil && len(l.healthAt) == 0 {
 			l.healthAt = append(l.healthAt, healthSeen{})
-			l.r.of("service").fail("health", "Check the base URL and the network.", "it cannot be read: %s", oneLine(err))
+			l.r.of("service").fail("health", l.toDo("", err), "it cannot be read: %s", oneLine(err))
 		}
 		return
 	}
@@ -115,24 +114,12 @@ func (l *look) me(ctx context.Context, env trading.Environment, key Setting, pre
 	id, err := l.client.Me(ctx, env)
 	switch {
 	case err != nil:
-		do := "Check the base URL and the network."
-		if l.noteRefusal(env, err); l.refused[env] {
-			do = "Make a new key in the account settings, or ask for access."
-		}
-		s.fail(check, do, "GET /me: %s", oneLine(err))
+		s.fail(check, l.toDo(env, err), "GET /me: %s", oneLine(err))
 	case id.Environment != env:
 		s.fail(check, "Give each environment its own key.", "the service says that the key of %s is of %q", env, id.Environment)
 	default:
 		l.holders[env] = id.UserID
 		s.ok(check, "key %s of user %s", id.KeyID, id.UserID)
-	}
-}
-
-// noteRefusal keeps a refused key from being sent again.
-func (l *look) noteRefusal(env trading.Environment, err error) {
-	var refusal *trading.Error
-	if errors.As(err, &refusal) && (refusal.Status == 401 || refusal.Status == 403) {
-		l.refused[env] = true
 	}
 }
 
@@ -158,7 +145,7 @@ func (l *look) description(ctx context.Context) {
 	s := l.r.of("service")
 	served, err := l.client.OpenAPI(ctx)
 	if err != nil {
-		s.warn("description", "", "it cannot be read: %s", oneLine(err))
+		s.warn("description", l.toDo("", err), "it cannot be read: %s", oneLine(err))
 		return
 	}
 	changes, err := contract.Compare(served)
@@ -197,8 +184,7 @@ func (l *look) markets(ctx context.Context) {
 	}
 	markets, err := l.client.Sandbox.Markets(ctx)
 	if err != nil {
-		l.noteRefusal(trading.EnvSandbox, err)
-		s.fail("markets", "", "they cannot be read: %s", oneLine(err))
+		s.fail("markets", l.toDo(trading.EnvSandbox, err), "they cannot be read: %s", oneLine(err))
 		return
 	}
 	var unpriced []string
