@@ -146,6 +146,24 @@ func TestFromProcess(t *testing.T) {
 	require.ErrorContains(t, err, "process 8")
 }
 
+// How long systemd waits is in its own words; one that says nothing of it is not known.
+func TestUnitGrace(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no systemd")
+	}
+	folder := t.TempDir()
+	t.Setenv("PATH", folder)
+	for says, want := range map[string]time.Duration{"1min 30s": 90 * time.Second, "5s": 5 * time.Second, "2h 1min 500ms": 2*time.Hour + time.Minute + 500*time.Millisecond, "infinity": 0, "": 0} {
+		script := "#!/bin/sh\n[ \"$*\" = 'show --property=TimeoutStopUSec --value -- bot.service' ] && echo '" + says + "'\n"
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "systemctl"), []byte(script), 0o700))
+		grace, from := unitGrace(&Process{Unit: "bot.service"})
+		assert.Equal(t, want, grace, says)
+		assert.Equal(t, want > 0, from == "TimeoutStopSec of bot.service", says)
+		grace, _ = unitGrace(&Process{})
+		assert.Zero(t, grace, "in no unit")
+	}
+}
+
 func TestSettingsDoNotPrint(t *testing.T) {
 	s := Setting{"pk_live_stolen", "TRADING_LIVE_KEY"}
 	assert.NotContains(t, fmt.Sprintf("%v %+v %#v %s", s, s, s, Options{LiveKey: s}.LiveKey), "stolen")

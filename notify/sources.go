@@ -3,7 +3,6 @@ package notify
 import (
 	"context"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/tradingapi/trading-go"
@@ -94,11 +93,7 @@ func lateText(p trading.PendingWrite) string {
 // Protection notifies of what a protection does: each change of an account's state, but
 // those to ok from starting or warned, and each alert. It returns when ctx ends.
 func (n *Notifier) Protection(ctx context.Context, p *protect.Protection) {
-	n.events(p.Events(ctx))
-}
-
-func (n *Notifier) events(events iter.Seq[protect.Event]) {
-	for e := range events {
+	for e := range p.Events(ctx) {
 		if m, ok := fromEvent(e); ok {
 			n.Notify(m)
 		}

@@ -137,31 +137,36 @@ func TestWhichEventsOfAProtectionAreSaid(t *testing.T) {
 	}
 }
 
-// A floor that comes near is said by the protection that watches it.
+// A price falls until an account is near its loss floor: whoever is called hears that it is flattened and
+// that it is held, and by which room.
 func TestAFloorIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
-		writes := journal.NewMemory()
-		p, err := protect.New(protect.Options{Client: tradingtest.Client(t, sim, trading.WithJournal(writes)), Accounts: []trading.AccountID{"acc_1"}, Dir: t.TempDir()})
+		p, err := protect.New(protect.Options{
+			Client: tradingtest.Client(t, sim, trading.WithJournal(journal.NewMemory())), Accounts: []trading.AccountID{"acc_1"}, Dir: t.TempDir(),
+		})
 		require.NoError(t, err)
 		defer p.Close()
 		r := &receiver{}
 		n := open(t, r)
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan struct{}, 2)
-		events := p.Events(ctx) // from here on
-		go func() { n.events(events); over <- struct{}{} }()
+		go func() { n.Protection(ctx, p); over <- struct{}{} }()
+		synctest.Wait() // it listens
 		go func() { _ = p.Run(ctx); over <- struct{}{} }()
+		sim.Trade("acc_1", "long", "1", "BTC")
 		time.Sleep(30 * time.Second)
-		require.NoError(t, p.Halt("acc_1", "a person said so"))
+		assert.Empty(t, said(t, r, Floor), "nothing is near")
+		sim.SetMark("BTC", "60500")
 		time.Sleep(30 * time.Second)
 		cancel()
 		<-over
 		<-over
 		require.NoError(t, within(n, time.Second))
 		texts := said(t, r, Floor)
-		require.NotEmpty(t, texts)
-		assert.Contains(t, texts[0], "a person said so")
+		require.Len(t, texts, 2)
+		assert.Contains(t, texts[0], "acc_1: account acc_1: changed from ok to flattening: room is $1471.20")
+		assert.Contains(t, texts[1], "acc_1: account acc_1: changed from flattening to held: flat: room is $1471.20")
 	})
 }
 

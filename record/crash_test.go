@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -42,6 +43,7 @@ func TestATornLastLine(t *testing.T) {
 			is := (*TornError)(nil)
 			require.ErrorAs(t, err, &is)
 			assert.Equal(t, TornError{Torn: *tornOf(all[9][:cut]), Line: 10}, *is)
+			require.EqualError(t, is, fmt.Sprintf("record: line 10 is torn: %d bytes of it are there, and no end", cut))
 		}
 
 		reopened(t, path, Options{})

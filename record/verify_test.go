@@ -236,6 +236,7 @@ func TestVerifyOfANewerFormat(t *testing.T) {
 	newer := (*FormatError)(nil)
 	require.ErrorAs(t, err, &newer)
 	assert.Equal(t, FormatError{Format: format + 1, Known: format}, *newer)
+	require.EqualError(t, newer, fmt.Sprintf("record: the audit has format %d, and this version knows %d at most", format+1, format))
 }
 
 func TestVerifyOfAReaderThatFails(t *testing.T) {

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/tradingapi/trading-go"
@@ -118,14 +117,6 @@ func accountOf(ev Event) (id trading.AccountID, ok bool) {
 	default:
 		return "", false
 	}
-}
-
-// Clone returns a copy that later events do not change.
-func (v *View) Clone() *View {
-	c := *v
-	c.Positions, c.Trades = slices.Clone(v.Positions), slices.Clone(v.Trades)
-	c.Limits, c.Runs, c.Marks = maps.Clone(v.Limits), maps.Clone(v.Runs), maps.Clone(v.Marks)
-	return &c
 }
 
 func (v *View) hold(p trading.Position) {
