@@ -88,19 +88,14 @@ type Store interface {
 //
 //	func (s *Store) Shared() *journal.Shared { return &s.shared }
 type Shared struct {
-	mu    sync.Mutex
-	made  bool
+	once  sync.Once
 	value any
 }
 
 // Value returns the value that the first call made. The function must not call
 // Value itself.
 func (s *Shared) Value(first func() any) any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.made {
-		s.value, s.made = first(), true
-	}
+	s.once.Do(func() { s.value = first() })
 	return s.value
 }
 

@@ -115,8 +115,12 @@ func New(cfg Options) *Limiter {
 		share:  ratelimit.NewMemoryStore(),
 		ending: make(chan struct{}),
 	}
+	user := "user/"
+	if cfg.Owner != "" {
+		user += cfg.Owner + "/"
+	}
 	for class := range cfg.Classes {
-		l.names[class] = bucketName(cfg.Owner, class)
+		l.names[class] = user + class
 	}
 	memory, inMemory := cfg.Store.(*ratelimit.MemoryStore)
 	switch {
@@ -130,13 +134,6 @@ func New(cfg Options) *Limiter {
 		l.remote = newRemote(cfg.Store, cfg.Log)
 	}
 	return l
-}
-
-func bucketName(owner, class string) string {
-	if owner == "" {
-		return "user/" + class
-	}
-	return "user/" + owner + "/" + class
 }
 
 // Close ends every wait, and waits for the calls of the store that are under way, two

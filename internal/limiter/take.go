@@ -43,19 +43,16 @@ func (l *Limiter) Return(slot Slot, sent bool) {
 	}
 	switch {
 	case slot.remote:
-		l.returnRemote(slot.name, slices.Clone(slot.needs.all()), sent)
+		name, needs := slot.name, slices.Clone(slot.needs.all())
+		l.passOn(func() {
+			l.remote.giveBack(name, needs, sent)
+			if !sent {
+				l.returned()
+			}
+		})
 	case slot.near && !sent:
 		l.returned()
 	}
-}
-
-func (l *Limiter) returnRemote(name string, needs []ratelimit.Need, sent bool) {
-	l.passOn(func() {
-		l.remote.giveBack(name, needs, sent)
-		if !sent {
-			l.returned()
-		}
-	})
 }
 
 // returned serves the waiters again after a slot was returned unused.

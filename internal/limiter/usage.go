@@ -8,7 +8,7 @@ import (
 
 // Usage returns the state of the buckets of keys and classes, in that order. The lock
 // is not held while the store is asked.
-func (l *Limiter) Usage(ctx context.Context, keys, classes []string) ([]ratelimit.Usage, error) {
+func (l *Limiter) Usage(ctx context.Context, keys, classes []string) (usages []ratelimit.Usage, err error) {
 	buckets := make([]ratelimit.Bucket, 0, len(keys)+len(classes))
 	l.mu.Lock()
 	for _, key := range keys {
@@ -18,7 +18,14 @@ func (l *Limiter) Usage(ctx context.Context, keys, classes []string) ([]ratelimi
 		buckets = append(buckets, l.bucket(l.names[class], l.cfg.Classes[class]))
 	}
 	l.mu.Unlock()
-	usages, err := l.usage(ctx, buckets)
+	switch {
+	case l.remote != nil:
+		usages, err = l.remote.usage(ctx, buckets)
+	case l.near != nil:
+		usages, err = l.near.Usage(ctx, buckets)
+	default: // nothing is counted
+		usages, err = ratelimit.NewMemoryStore().Usage(ctx, buckets)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -30,15 +37,4 @@ func (l *Limiter) Usage(ctx context.Context, keys, classes []string) ([]ratelimi
 		}
 	}
 	return usages, nil
-}
-
-func (l *Limiter) usage(ctx context.Context, buckets []ratelimit.Bucket) ([]ratelimit.Usage, error) {
-	switch {
-	case l.remote != nil:
-		return l.remote.usage(ctx, buckets)
-	case l.near != nil:
-		return l.near.Usage(ctx, buckets)
-	default: // nothing is counted
-		return ratelimit.NewMemoryStore().Usage(ctx, buckets)
-	}
 }

@@ -20,7 +20,7 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 	pro := Traits{Trades: true, Waits: true, Run: true, Asks: accounting.Pro}
 	meanwhile := func() {}
 	d := New(Config{
-		Host: &service{}, BaseURL: "here", Life: NewLife(),
+		Without: nothing, Host: &service{}, BaseURL: "here", Life: NewLife(),
 		IsExclusive: func(pending.AccountID) bool { meanwhile(); return true },
 	})
 	begin := func(symbol string) *Write {

@@ -40,14 +40,14 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 		w.books.Leave(&w.booked, d.didOf(w, f, last))
 	}
 	if w.Traits.Levels {
-		d.levels.noteEnd(&d.store, w, f.Outcome)
+		d.levels.noteWithOlder(&d.store, w, record{NewerEnd: &newerEnd{w.Intent.ID, f.Outcome}})
 	}
 	d.store.logged(w, d.store.end(context.Background(), w, &f))
 	if w.Traits.Levels {
 		d.levels.ended(w, f.Outcome)
 	}
 	if w.Traits.Waits && f.Outcome != ledger.NotApplied {
-		d.waiting.left(w, time.Now())
+		d.leftWaiting(w)
 	}
 	d.pending.remove(w)
 	d.reportContradiction(w)

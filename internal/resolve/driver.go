@@ -56,7 +56,7 @@ type Config struct {
 	// Background means that it asks although nobody waits.
 	Background   bool
 	WithoutProbe bool
-	// Without is what is not relied on at the moment; nil for nothing.
+	// Without is what is not relied on of what begins now.
 	Without func() ledger.Without
 	// WithoutBaseline means that the first entry on a declared account does not wait for one.
 	WithoutBaseline bool
@@ -138,17 +138,9 @@ func New(c Config) *Driver {
 		work: d.work, notBefore: d.notBefore,
 		rest: func() { clear(d.looks) }, // nobody shares them any more
 	}
-	d.Books.LagBehind(d.without().ReadLag())
+	d.Books.LagBehind(d.cfg.Without().ReadLag())
 	r.join(d)
 	return d
-}
-
-// without is what is not relied on of what begins now.
-func (d *Driver) without() (none ledger.Without) {
-	if d.cfg.Without == nil {
-		return none
-	}
-	return d.cfg.Without()
 }
 
 // serves reports whether it asks a service, and is open.
@@ -241,18 +233,13 @@ func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome
 		return fmt.Errorf("trading: Acknowledge: %w", err)
 	}
 	w.Ledger.Note(f)
-	d.acknowledged(w, note)
+	d.say(func() { w.by, w.inquire().note, w.Answer = ByAcknowledged, note, nil })
+	d.finish(w)
 	return err
 }
 
 func notPending(id pending.IntentID) error {
 	return fmt.Errorf("trading: Acknowledge: write %s is not pending", id)
-}
-
-// acknowledged ends a write by a person's word, which its ledger has.
-func (d *Driver) acknowledged(w *Write, note string) {
-	d.say(func() { w.by, w.inquire().note, w.Answer = ByAcknowledged, note, nil })
-	d.finish(w)
 }
 
 // hookWaits is how long the driver waits for who hears of an outcome, so that most hear of it before
@@ -286,8 +273,8 @@ func (d *Driver) notBefore() time.Time {
 	return d.downUntil
 }
 
-// work does the one thing that a write's ledger allows next.
-func (d *Driver) work(w *Write) nextTurn {
+// work is the turn of a write, in which the one thing is done that its ledger allows next.
+func (d *Driver) work(w *Write) (due time.Time, idle, stuck bool) {
 	now := d.Clock.Now()
 	limits, whyHeld, askAgain := d.limits(w, now)
 	step := d.nextStep(w, now, limits)
@@ -295,7 +282,6 @@ func (d *Driver) work(w *Write) nextTurn {
 		now = d.Clock.Now()
 		step = d.nextStep(w, now, limits)
 	}
-	idle := false
 	keyless := d.cfg.Host.Keyless(w.Intent.Environment)
 	switch {
 	case step.Do == ledger.Stop:
@@ -322,17 +308,17 @@ func (d *Driver) work(w *Write) nextTurn {
 		d.say(func() { w.inquire().reason = whyHeld })
 		step.At = min(step.At, now.Mono+askAgain)
 	}
-	stuck := step.At-now.Mono >= longestWait && d.whyBlocked(w, w.known().lastErr) != ""
+	stuck = step.At-now.Mono >= longestWait && d.whyBlocked(w, w.known().lastErr) != ""
 	switch known := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown; {
 	case known:
 		if again, more := d.levels.restore(d.cfg.Life.closing, w, d.cfg.Host, d.noteService); more {
-			return nextTurn{due: again}
+			return again, false, false
 		}
 	case !w.Ledger.Forget():
-		return nextTurn{due: d.Clock.began.Add(step.At), idle: idle, stuck: stuck}
+		return d.Clock.began.Add(step.At), idle, stuck
 	}
 	d.worked(w)
-	return nextTurn{}
+	return due, false, false
 }
 
 // learnTime asks for the service's time, once, where a write of an earlier run is about to wait: what that run

@@ -296,12 +296,6 @@ func newerOf(w *Write) *newerSetting {
 	return &newerSetting{Intent: w.Intent, Setting: w.Setting}
 }
 
-// noteNewer has the older settings that are open keep this one. It comes before the
-// setting's own first record, which makes it durable.
-func (v *settings) noteNewer(s *store, w *Write) {
-	v.noteWithOlder(s, w, record{Newer: newerOf(w)})
-}
-
 // journaled notes that the journal has a setting, which keeps those from now on that were
 // begun while it was not there.
 func (v *settings) journaled(s *store, w *Write) {
@@ -316,11 +310,8 @@ func (v *settings) journaled(s *store, w *Write) {
 	}
 }
 
-// noteEnd has the older settings keep what one came to, before its own end is written.
-func (v *settings) noteEnd(s *store, w *Write, outcome ledger.Outcome) {
-	v.noteWithOlder(s, w, record{NewerEnd: &newerEnd{w.Intent.ID, outcome}})
-}
-
+// noteWithOlder has the older settings that are open keep this one, or what it came to. Each comes before
+// the setting's own record: its first, which makes it durable, or its end.
 func (v *settings) noteWithOlder(s *store, w *Write, r record) {
 	v.notes.Lock()
 	defer v.notes.Unlock()

@@ -123,7 +123,7 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 // registerLevels is register for a setting of levels.
 func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
 	d.levels.began(w)
-	d.levels.noteNewer(&d.store, w)
+	d.levels.noteWithOlder(&d.store, w, record{Newer: newerOf(w)})
 	began, err := d.begin(ctx, w, books.Note{})
 	if began {
 		d.levels.journaled(&d.store, w)
@@ -162,7 +162,7 @@ func (d *Driver) SendEnded(w *Write, at time.Time) { d.Books.SendEnded(w.account
 
 // HeardDate takes the Date of an own answer of the service's to a request with an API key.
 func (d *Driver) HeardDate(header http.Header, sent, received time.Time) {
-	if !d.without().Dates {
+	if !d.cfg.Without().Dates {
 		d.Clock.Heard(header, sent, received)
 	}
 }

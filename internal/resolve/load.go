@@ -175,7 +175,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	}
 	terms.Exclusive = terms.Exclusive && d.Exclusive(w.Intent.Account) // then, and now
 	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe
-	terms.Without = terms.Without.And(d.without())
+	terms.Without = terms.Without.And(d.cfg.Without())
 	terms.SendsMissing = gap && !w.Intent.Entry
 	w.Traits = TraitsOf(spec.Find(w.Intent.Operation))
 	w.Intent.ID, w.Name, w.Places = pending.IntentID(h.Intent), h.Name, w.Traits.places(&w.Intent)

@@ -232,12 +232,12 @@ func (r *registry) around(places []pending.Place) iter.Seq[*Write] {
 	}
 }
 
-// beside reports whether another item that is not settled shows in one of an item's places.
-func (r *registry) beside(e *Write) bool {
+// beside reports whether another item that counts shows in one of an item's places.
+func (r *registry) beside(e *Write, counts func(other *Write) bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for other := range r.around(e.shows()) {
-		if other != e && !other.quiet {
+		if other != e && counts(other) {
 			return true
 		}
 	}

@@ -28,7 +28,7 @@ type replays struct {
 func newReplays(t *testing.T) *replays {
 	t.Helper()
 	d := New(Config{
-		Host: &service{}, BaseURL: "here", Life: NewLife(),
+		Without: nothing, Host: &service{}, BaseURL: "here", Life: NewLife(),
 		IsExclusive: func(pending.AccountID) bool { return true },
 	})
 	r := &replays{T: t, Driver: d, account: books.Account{Environment: "live", ID: "acc_1"}, at: time.Now().Add(time.Minute)}
@@ -145,5 +145,5 @@ func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
 	later := held(r.buy("later"))
 	assert.Equal(t, ledger.NotApplied, r.long(later, 1, 2).Outcome)
 	assert.Equal(t, ledger.Applied, r.long(later, 2, 2).Outcome)
-	assert.False(t, r.pending.beside(later))
+	assert.False(t, r.pending.beside(later, isUnsettled))
 }

@@ -216,7 +216,7 @@ func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 	life := NewLife()
 	c := Config{
 		Host: s, BaseURL: "here", Life: life, Background: true, Baselines: 100,
-		IsExclusive: func(pending.AccountID) bool { return true }, WithoutBaseline: true,
+		IsExclusive: func(pending.AccountID) bool { return true }, WithoutBaseline: true, Without: nothing,
 		Others: func(pending.AccountID, string) {}, NewJournal: func() {}, Unwritten: func(_ *pending.Intent, err error) { t.Errorf("not written: %v", err) },
 	}
 	for _, change := range change {
@@ -353,6 +353,9 @@ func (s *service) asks() string {
 	short := strings.NewReplacer("POST /orders/cancel", "fence", "POST /runs/cancel", "calibrate", "POST ", "")
 	return short.Replace(strings.Join(s.asked, ", "))
 }
+
+// nothing is what is not relied on of a service of which nothing is known.
+func nothing() (none ledger.Without) { return none }
 
 // notDeclared: others may trade the accounts.
 func notDeclared(c *Config) { c.IsExclusive = func(pending.AccountID) bool { return false } }

@@ -7,13 +7,6 @@ import (
 	"time"
 )
 
-// nextTurn is what the turn of a write came to.
-type nextTurn struct {
-	due   time.Time // when the next turn is
-	idle  bool      // it has no turn until somebody asks for one
-	stuck bool      // nobody waits for it any more, and it goes on
-}
-
 // schedule says whose turn it is. One goroutine works on writes, one at a time: those that are due, of them the
 // ones that hold a market closed, of them those that cannot wait, of them those that somebody waits for, of them
 // the oldest. It runs from the first write that has a turn until there is none.
@@ -21,7 +14,9 @@ type schedule struct {
 	life       *Life
 	background bool // writes have turns although nobody waits for them
 
-	work      func(*Write) nextTurn // which removes a write that is over
+	// work is a turn. It removes a write that is over. Of others it says when the next turn is, or that there
+	// is none until somebody asks, and that nobody waits for it any more although it goes on.
+	work      func(*Write) (due time.Time, idle, stuck bool)
 	notBefore func() time.Time
 	rest      func() // called when there is nothing to do, and the goroutine ends
 
@@ -311,7 +306,7 @@ func (s *schedule) sleep(wait time.Duration) {
 
 // take is one turn of a job.
 func (s *schedule) take(of *Write, j *job) {
-	t := s.work(of)
+	due, idle, stuck := s.work(of)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer j.letGo()
@@ -320,7 +315,7 @@ func (s *schedule) take(of *Write, j *job) {
 		return // it is over
 	}
 	rested := j.rests()
-	switch j.due, j.idle, j.stuck = t.due, t.idle, t.stuck; {
+	switch j.due, j.idle, j.stuck = due, idle, stuck; {
 	case j.rests() && !rested:
 		close(j.changed)
 	case rested && !j.rests():

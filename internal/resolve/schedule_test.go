@@ -23,16 +23,16 @@ type turns struct {
 	mu    sync.Mutex
 	done  []int // those that were had
 	rests int
-	until time.Time               // no turn is before
-	next  map[int]func() nextTurn // what the next turn of a write comes to
+	until time.Time                                        // no turn is before
+	next  map[int]func() (due time.Time, idle, stuck bool) // what the next turn of a write comes to
 }
 
 func newTurns(t *testing.T, background bool) *turns {
 	t.Helper()
-	r := &turns{next: map[int]func() nextTurn{}, writes: map[int]*Write{}}
+	r := &turns{next: map[int]func() (due time.Time, idle, stuck bool){}, writes: map[int]*Write{}}
 	r.schedule = schedule{
 		life: NewLife(), background: background, jobs: map[*Write]*job{}, wake: make(chan struct{}, 1),
-		work: func(w *Write) nextTurn {
+		work: func(w *Write) (due time.Time, idle, stuck bool) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			of := r.number(w)
@@ -41,7 +41,7 @@ func newTurns(t *testing.T, background bool) *turns {
 				return next()
 			}
 			r.remove(w)
-			return nextTurn{}
+			return due, false, false
 		},
 		notBefore: func() time.Time { return r.until },
 		rest:      func() { r.rests++ },
@@ -78,7 +78,7 @@ func (r *turns) had() []int {
 
 // after has the turns of a job end with the next one so much later.
 func (r *turns) after(of int, wait time.Duration) {
-	r.next[of] = func() nextTurn { return nextTurn{due: time.Now().Add(wait)} }
+	r.next[of] = func() (due time.Time, idle, stuck bool) { return time.Now().Add(wait), false, false }
 }
 
 // Of the jobs that are due the oldest is first, and one that is not due waits for it.
@@ -185,7 +185,7 @@ func TestNobodyWaitsAnyMore(t *testing.T) {
 func TestAnIdleJobIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTurns(t, true)
-		r.next[1] = func() nextTurn { return nextTurn{idle: true} }
+		r.next[1] = func() (due time.Time, idle, stuck bool) { return due, true, false }
 		r.add(r.write(1))
 		require.NoError(t, r.wait(t.Context(), r.write(1)))
 		found, idle := r.has(r.write(1))
@@ -206,11 +206,11 @@ func TestAnIdleJobIsAskedAgain(t *testing.T) {
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTurns(t, true)
-		r.next[1] = func() nextTurn {
+		r.next[1] = func() (due time.Time, idle, stuck bool) {
 			r.mu.Unlock()
 			time.Sleep(time.Second)
 			r.mu.Lock()
-			return nextTurn{due: time.Now().Add(time.Second)}
+			return time.Now().Add(time.Second), false, false
 		}
 		r.add(r.write(1))
 		r.had()

@@ -42,17 +42,17 @@ type shared struct {
 // view is what the clients of one service know of its accounts: a write of one is an own
 // write to the others.
 type view struct {
-	Clock   Clock // another service has another one
-	Books   *books.Books
-	levels  settings
-	waiting waiting
-	last    atomic.Pointer[ledger.Instant] // when a write of this run ended last
+	Clock  Clock // another service has another one
+	Books  *books.Books
+	levels settings
+	last   atomic.Pointer[ledger.Instant] // when a write of this run ended last
 
 	mu        sync.Mutex
 	asked     map[pending.AccountID]bool      // the journal was asked who else trades these
 	reads     map[books.Account]chan struct{} // for entries, which wait for the end that closes it
 	began     []time.Time                     // looks of the last minute, the oldest first
 	touched   map[books.Account]bool          // a look begins there in the background
+	waits     map[pending.Place]time.Time     // where an order rests or a run goes on, as far as is known, by a write or a read: when that was known last
 	dateAsked bool                            // one write has had the chance to learn the service's time
 }
 
@@ -69,7 +69,7 @@ func (r *shared) viewOf(baseURL string, first bool, lastOf func() *last) *view {
 	}
 	v := &view{
 		Clock:   Clock{r.began, new(servicetime.Clock)},
-		waiting: waiting{of: make(map[pending.Place]time.Time)},
+		waits:   make(map[pending.Place]time.Time),
 		asked:   make(map[pending.AccountID]bool),
 		reads:   make(map[books.Account]chan struct{}),
 		touched: make(map[books.Account]bool),

@@ -474,10 +474,13 @@ func (d *Driver) decide(w *Write, shown *seenLook, lookedBefore bool) accounting
 	return v
 }
 
+// isUnsettled reports whether a write may hide something. The registry's lock is held.
+func isUnsettled(w *Write) bool { return !w.quiet }
+
 // judge is decide by accounting.
 func (d *Driver) judge(w *Write, shown *seenLook, lookedBefore bool) accounting.Verdict {
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
-	beside := d.pending.beside(w)
+	beside := d.pending.beside(w, isUnsettled)
 	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(d.Clock.Now())
 	exclusive := w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap // what others did is not known
 	look, began := accounting.Look{State: shown.look.State(w.Intent.Symbol), Equal: len(shown.began)}, time.Time{}

@@ -52,15 +52,6 @@ func (b *Breaker) Reset(k APIKey) {
 	delete(b.tripped, k.ID())
 }
 
-// Tripped reports whether a key was refused and has not worked since. It does not make
-// its caller the probe.
-func (b *Breaker) Tripped(k APIKey) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	_, ok := b.tripped[k.ID()]
-	return ok
-}
-
 // Check returns the refusal that still holds the key back. The caller that finds it
 // run out is the probe, and the others wait for what it finds.
 func (b *Breaker) Check(k APIKey) (refusal Held, held bool) {

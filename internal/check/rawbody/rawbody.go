@@ -152,12 +152,6 @@ func clean(name string) string {
 	}, name)
 }
 
-// Has reports whether a member is there, null or not.
-func (b *Parsed) Has(member string) bool {
-	_, is := b.values[member]
-	return is
-}
-
 // Text returns a member, "" if it is absent or null.
 func (b *Parsed) Text(member string) string {
 	s, _ := b.values[member].(string)
