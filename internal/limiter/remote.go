@@ -171,41 +171,43 @@ func request[T any](ctx context.Context, r *remote, do func(context.Context) (T,
 		cancel()
 		return none, fmt.Errorf("%d calls of the store are under way: %w", maxCalls, ctx.Err())
 	}
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
-	var decided atomic.Bool // by whoever is first: the answer, or the end of the patience
+	var (
+		decided atomic.Bool           // by whoever is first: the answer, or the end of the patience
+		done    = make(chan struct{}) // closed once value and err are the answer
+		value   T
+		err     error
+	)
 	go func() {
 		defer func() { <-r.calls }()
 		defer cancel()
-		value, err := do(ctx)
+		got, failed := do(ctx)
 		if decided.CompareAndSwap(false, true) {
-			done <- result{value, err}
+			value, err = got, failed
+			close(done)
 			return
 		}
-		if err == nil {
-			late(value)
+		if failed == nil {
+			late(got)
 		}
-		r.mu.Lock()
-		r.abandoned--
-		r.mu.Unlock()
+		r.abandon(-1)
 	}()
 	select {
-	case got := <-done:
-		return got.value, got.err
+	case <-done:
+		return value, err
 	case <-ctx.Done():
 	}
-	r.mu.Lock()
-	r.abandoned++
-	r.mu.Unlock()
+	r.abandon(1)
 	if decided.CompareAndSwap(false, true) {
 		return none, fmt.Errorf("the store did not answer: %w", ctx.Err())
 	}
+	r.abandon(-1)
+	<-done
+	return value, err
+}
+
+// abandon counts the calls that nobody waits for.
+func (r *remote) abandon(n int) {
 	r.mu.Lock()
-	r.abandoned--
-	r.mu.Unlock()
-	got := <-done
-	return got.value, got.err
+	defer r.mu.Unlock()
+	r.abandoned += n
 }

@@ -44,7 +44,7 @@ type Driver struct {
 	noteWaits   time.Duration              // how long the journal is waited for next
 	dated       bool                       // it has asked for the service's time
 	fails       int                        // requests in a row to which nothing answered
-	downUntil   time.Time
+	downUntil   time.Time                  // when it is asked again: one write asks, and the others wait with it
 }
 
 // Config is what a driver is made of.
@@ -135,7 +135,7 @@ func New(c Config) *Driver {
 	}
 	d.schedule = &schedule{
 		life: c.Life, background: c.Background, jobs: make(map[*Write]*job), wake: make(chan struct{}, 1),
-		work: d.work, notBefore: d.notBefore,
+		work: d.work, notBefore: func() time.Time { return d.downUntil },
 		rest: func() { clear(d.looks) }, // nobody shares them any more
 	}
 	d.Books.LagBehind(d.cfg.Without().ReadLag())
@@ -262,15 +262,6 @@ func (d *Driver) report(r Found) {
 	case <-heard:
 	case <-time.After(hookWaits):
 	}
-}
-
-// notBefore is when the service is asked again to which nothing answers: one write asks, and
-// the others wait with it.
-func (d *Driver) notBefore() time.Time {
-	if d.fails == 0 {
-		return time.Time{}
-	}
-	return d.downUntil
 }
 
 // work is the turn of a write, in which the one thing is done that its ledger allows next.

@@ -157,7 +157,7 @@ func (d *Driver) noteService(c ledger.Class, err error) {
 		}
 	}
 	if c == ledger.Success || c == ledger.Refusal && !refused {
-		d.fails = 0
+		d.fails, d.downUntil = 0, time.Time{}
 		return
 	}
 	d.downUntil = time.Now().Add(time.Second << min(d.fails, 5))

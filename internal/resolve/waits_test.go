@@ -195,11 +195,11 @@ func TestAServiceThatDoesNotAnswer(t *testing.T) {
 func TestTheClientsOwnLimitsSayNothingOfTheService(t *testing.T) {
 	d := client(t, &service{judge: func(error) Judgment { return Judgment{Local: true} }})
 	d.noteService(ledger.Unsent, errNoAnswer)
-	assert.Zero(t, d.notBefore())
+	assert.Zero(t, d.downUntil)
 	d.noteService(ledger.Silence, nil)
-	assert.WithinDuration(t, time.Now(), d.notBefore(), time.Second)
+	assert.WithinDuration(t, time.Now(), d.downUntil, time.Second)
 	d.noteService(ledger.Refusal, nil)
-	assert.Zero(t, d.notBefore())
+	assert.Zero(t, d.downUntil)
 }
 
 // A journal that does not take a fence or a probe holds them back for as long as it fails.

@@ -18,68 +18,69 @@ type Assumption struct {
 	// Falls is what the client does where another verdict than first was seen.
 	Falls string
 
-	// withdraw takes away what falls; nil where nothing does.
-	withdraw func(w *ledger.Without, v profile.Verdict, m *profile.Measured)
+	// withdraws is what falls; by says it where that depends on what was seen, nil for all others.
+	withdraws ledger.Without
+	by        func(v profile.Verdict, m *profile.Measured) ledger.Without
 }
 
 // Rows are all assumptions.
 var Rows = []Assumption{
-	{"A1", "no fence counts, and no question for the stored answer: looks alone", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Fence, w.Probe = true, true }},
-	{"A1e", "no question for the stored answer, and an entry is sent once", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Resend, w.Probe = true, true }},
-	{"A2", "no fence counts: looks alone", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Fence = true }},
-	{"49", "keys by route: fences go by the write's own route, as the client finds out itself; where both were seen no fence counts", func(w *ledger.Without, v profile.Verdict, _ *profile.Measured) { w.Fence = v != profile.Other }},
-	{"51", "nothing: report only", nil},
-	{"9", "nothing: report only", nil},
-	{"13", "nothing: report only", nil},
-	{"A4", "unless answers are kept for twice as long as they need: no question for the stored answer (10 minutes), and no fence counts (30 minutes)", keeps},
-	{"A5", "a spent key is not used again for two days", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Dead = 2 * ledger.Forgotten }},
-	{"A6", "an entry is sent once, and not asked about; exits are unchanged", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Resend, w.Probe = true, true }},
-	{"A6e", "an entry is sent once, and not asked about; exits are unchanged", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Resend, w.Probe = true, true }},
-	{"A8", "no fence counts: looks alone", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Fence = true }},
-	{"A9", "looks are as far apart as twice the longest lag that was seen", lags},
-	{"A10", "no rule by the service's time, and no question for the stored answer", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Dates, w.Probe = true, true }},
-	{"A11", "no baseline by answers", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Answers = true }},
-	{"A12", "no Applied by accounting", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Applied = true }},
-	{"53", "no Applied by accounting", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Applied = true }},
-	{"A13", "no entry by a health whose age is not known", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.AgeUnknown = true }},
-	{"4", "nothing: report only", nil},
-	{"A15", "with another API key no fence and no question counts, and an entry is not sent again", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Rotation = true }},
-	{"A16", "no accounting: who has no other proof stays Unknown", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Accounting = true }},
-	{"A17", "no trade is left out for its time", func(w *ledger.Without, _ profile.Verdict, _ *profile.Measured) { w.Times = true }},
-	{"A18", "nothing: report only", nil},
-	{"A19", "as A9", lags},
+	{"A1", "no fence counts, and no question for the stored answer: looks alone", ledger.Without{Fence: true, Probe: true}, nil},
+	{"A1e", "no question for the stored answer, and an entry is sent once", ledger.Without{Resend: true, Probe: true}, nil},
+	{"A2", "no fence counts: looks alone", ledger.Without{Fence: true}, nil},
+	{"49", "keys by route: fences go by the write's own route, as the client finds out itself; where both were seen no fence counts", ledger.Without{}, func(v profile.Verdict, _ *profile.Measured) ledger.Without {
+		return ledger.Without{Fence: v != profile.Other}
+	}},
+	{"51", "nothing: report only", ledger.Without{}, nil},
+	{"9", "nothing: report only", ledger.Without{}, nil},
+	{"13", "nothing: report only", ledger.Without{}, nil},
+	{"A4", "unless answers are kept for twice as long as they need: no question for the stored answer (10 minutes), and no fence counts (30 minutes)", ledger.Without{}, keeps},
+	{"A5", "a spent key is not used again for two days", ledger.Without{Dead: 2 * ledger.Forgotten}, nil},
+	{"A6", "an entry is sent once, and not asked about; exits are unchanged", ledger.Without{Resend: true, Probe: true}, nil},
+	{"A6e", "an entry is sent once, and not asked about; exits are unchanged", ledger.Without{Resend: true, Probe: true}, nil},
+	{"A8", "no fence counts: looks alone", ledger.Without{Fence: true}, nil},
+	{"A9", "looks are as far apart as twice the longest lag that was seen", ledger.Without{}, lags},
+	{"A10", "no rule by the service's time, and no question for the stored answer", ledger.Without{Dates: true, Probe: true}, nil},
+	{"A11", "no baseline by answers", ledger.Without{Answers: true}, nil},
+	{"A12", "no Applied by accounting", ledger.Without{Applied: true}, nil},
+	{"53", "no Applied by accounting", ledger.Without{Applied: true}, nil},
+	{"A13", "no entry by a health whose age is not known", ledger.Without{AgeUnknown: true}, nil},
+	{"4", "nothing: report only", ledger.Without{}, nil},
+	{"A15", "with another API key no fence and no question counts, and an entry is not sent again", ledger.Without{Rotation: true}, nil},
+	{"A16", "no accounting: who has no other proof stays Unknown", ledger.Without{Accounting: true}, nil},
+	{"A17", "no trade is left out for its time", ledger.Without{Times: true}, nil},
+	{"A18", "nothing: report only", ledger.Without{}, nil},
+	{"A19", "as A9", ledger.Without{}, lags},
 }
 
 // keeps has what rests on a key end at half of the time for which its answer was seen to be kept: a question for it, and
 // a fence, which takes the key until the write is gone. Where both were seen nobody knows who answers.
-func keeps(w *ledger.Without, v profile.Verdict, m *profile.Measured) {
+func keeps(v profile.Verdict, m *profile.Measured) ledger.Without {
 	half := time.Duration(m.KeptFor) / 2
 	if v != profile.Other {
 		half = 0
 	}
-	w.Probe, w.Fence = half < ledger.Window, half < ledger.Gone
+	return ledger.Without{Probe: half < ledger.Window, Fence: half < ledger.Gone}
 }
 
 // lags has reads be twice as far behind as was seen. One that nobody can wait for is none.
-func lags(w *ledger.Without, _ profile.Verdict, m *profile.Measured) {
+func lags(_ profile.Verdict, m *profile.Measured) ledger.Without {
 	const most = ledger.Gone / 2
 	seen := max(time.Duration(m.ReadLag.Most), ledger.Lag)
-	if seen > most {
-		w.Accounting, seen = true, most
-	}
-	w.Lag = max(w.Lag, 2*seen)
+	return ledger.Without{Accounting: seen > most, Lag: 2 * min(seen, most)}
 }
 
 func withdrawnBy(p *profile.Profile) (w ledger.Without) {
 	for i := range Rows {
 		row := &Rows[i]
 		r, _ := p.Result(row.Experiment, profile.Live)
-		if row.withdraw == nil || r.Verdict == profile.First || r.Verdict == profile.Unseen {
+		if r.Verdict == profile.First || r.Verdict == profile.Unseen {
 			continue
 		}
-		one := ledger.Without{}
-		row.withdraw(&one, r.Verdict, &p.Measured)
-		w = w.And(one)
+		w = w.And(row.withdraws)
+		if row.by != nil {
+			w = w.And(row.by(r.Verdict, &p.Measured))
+		}
 	}
 	return w
 }
