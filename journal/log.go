@@ -161,12 +161,8 @@ func (l *Log) lock(ctx context.Context) error {
 	}
 	select {
 	case l.turn <- struct{}{}:
-	default: // now ctx is waited for, which may take a timer
-		select {
-		case l.turn <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	if l.closed {
 		l.unlockTurn()

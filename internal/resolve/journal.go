@@ -233,9 +233,9 @@ func (s *store) append(ctx context.Context, durable bool, w *Write, r record) er
 		return err
 	}
 	if !durable { // nobody waits for it, so it holds up nobody
-		b := bound(ctx, exitWaits, errHangs)
-		defer b.stop()
-		ctx = b
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, exitWaits, errHangs)
+		defer cancel()
 	}
 	s.pay(ctx)
 	return s.journal.Append(ctx, durable, is)

@@ -37,9 +37,9 @@ func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
 		if waits <= 0 {
 			return ErrTooOld
 		}
-		b := bound(ctx, waits, errHangs)
-		defer b.stop()
-		ctx = b
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, waits, errHangs)
+		defer cancel()
 	}
 	err := d.before(ctx, caller, w, sent)
 	if err != nil && caller.Err() == nil && ctx.Err() != nil && !journal.IsFencing(err) {
