@@ -3,7 +3,8 @@
 //     TRADING_BASE_URL=… TRADING_LIVE_KEY=… TRADING_SANDBOX_KEY=… TRADING_ACCOUNT=… node loop.mjs STATE [SECONDS]
 //
 // STATE is a file on a disk that outlives the program. It holds the decision whose outcome is not known.
-// A loop that was killed, and starts again with the same file, sends that decision again, under its key.
+// A loop that was killed, and starts again with the same file, sends that decision again, under its key,
+// unless that would run it again.
 import fs from "node:fs"
 const { TRADING_BASE_URL: base, TRADING_ACCOUNT: account, TRADING_LIVE_KEY: live, TRADING_SANDBOX_KEY: sandbox } = process.env
 const [state, period] = [process.argv[2], Number(process.argv[3] ?? 60) * 1000]
@@ -37,7 +38,7 @@ function save(decision) {
 
 // Sends a decision under its key until its outcome is known.
 async function carryOut(decision) {
-  for (let attempt = 0; Date.now() < decision.at + kept; attempt++) {
+  for (let attempt = 0; !decision.mayHaveRun && Date.now() < decision.at + kept; attempt++) {
     const { status, data } = await send("/orders", decision.order, decision.key)
     const code = data.error ?? ""
     if (status === 200 && data.success === true) return forget()
@@ -46,7 +47,9 @@ async function carryOut(decision) {
     if (code && !["rate_limited", "idempotency_in_flight"].includes(code)) return forget() // refused
     await pause(Math.min(500 * 2 ** attempt, 60_000))
   }
-  while (!(await positions())) await pause(period) // it may have been executed, and its key does not say: the account does
+  save({ ...decision, mayHaveRun: true }) // under its key it would run once more: the account says whether it has
+  do await pause(period) // reads lag behind
+  while (!(await positions()))
   forget()
 }
 
@@ -56,7 +59,8 @@ async function look() {
   const healthy = (await send("/health")).data.ok === true
   if (locked) locked = !((await send("/accounts")).data.accounts ?? []).some((a) => a.id === account && a.status === "ACTIVE")
   if (!held || held.some((p) => p.symbol === "BTC") || price == null || !healthy || locked) return
-  const order = { accountId: account, symbol: "BTC", side: "long", size: 0.01, leverage: 2, stopLossPrice: Math.round(price * 99) / 100 }
+  const order = { accountId: account, symbol: "BTC", side: "long", size: 0.01, leverage: 2,
+    expectedPrice: price, stopLossPrice: Math.round(price * 99) / 100 } // too far from it, also when sent much later, is refused
   const decision = { key: `loop-${Date.now()}-${n++}`, at: Date.now(), order: JSON.stringify(order) }
   save(decision)
   await carryOut(decision)

@@ -90,6 +90,33 @@ func TestTheLoopAsksAPerson(t *testing.T) {
 	}
 }
 
+// The loop for Node knows after a kill that its order may have run: the service would run it again under its key.
+func TestTheLoopForNodeIsKilledAfterAnError(t *testing.T) {
+	sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"))
+	state := filepath.Join(t.TempDir(), "loop.state")
+	sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
+	sim.FaultEach(func(operation string) tradingsim.Fault {
+		if operation == "GET /positions" && orders(sim) > 0 {
+			return tradingsim.Hang(time.Second) // what it holds cannot be read
+		}
+		return nil
+	})
+	loop := program(t, "node", "loop.mjs", state, "0.05")
+	kill := started(t, sim, loop)
+	soon(t, func() bool { return orders(sim) == 1 && reads(sim) > 1 })
+	kill()
+	require.FileExists(t, state)
+
+	sim.FaultEach(nil)
+	kill = started(t, sim, loop)
+	soon(t, func() bool { return !exists(state) })
+	seen := reads(sim)
+	soon(t, func() bool { return reads(sim) > seen+2 })
+	kill()
+	assert.Equal(t, "0.01", sim.Position("acc_1", "BTC").String())
+	assert.Equal(t, 1, orders(sim), "it bought once")
+}
+
 // An account that takes no more entries is a person's too: whatever the loop sent next would be
 // refused, also after a restart.
 func TestTheLoopStopsAtALockedAccount(t *testing.T) {
