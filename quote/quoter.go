@@ -26,6 +26,7 @@ type Quoter struct {
 
 	placed    map[trading.OrderID]written // by this Quoter: what it is, and when
 	cancelled map[trading.OrderID]time.Time
+	unsure    bool      // a write in doubt may have ended since the last Step, or since another run
 	holdUntil time.Time // no placement before
 	places    window
 	cancels   window
@@ -48,7 +49,7 @@ func New(client *trading.Client, account trading.AccountID, o Options) (*Quoter,
 	return &Quoter{
 		client: client, account: client.Live.Account(account), id: account, o: o,
 		placed: map[trading.OrderID]written{}, cancelled: map[trading.OrderID]time.Time{},
-		holdUntil: time.Now().Add(lag), places: window{most: o.PerMinute}, cancels: window{most: o.PerMinute},
+		unsure: true, places: window{most: o.PerMinute}, cancels: window{most: o.PerMinute},
 	}, nil
 }
 
@@ -109,14 +110,14 @@ func (q *Quoter) findPending(ctx context.Context, result *Result) error {
 		limit := p.Operation == trading.OpLimit && (p.Symbol == "" || p.Symbol == q.o.Symbol)
 		if p.Account == q.id && (limit || p.Operation == trading.OpCancelOrder) {
 			result.Pending = append(result.Pending, p.ID)
-			q.hold()
 		}
 	}
+	if q.unsure || len(result.Pending) > 0 { // until reads show what was written until now
+		q.holdUntil = time.Now().Add(lag)
+	}
+	q.unsure = len(result.Pending) > 0
 	return nil
 }
-
-// hold keeps placements back until reads show what was written until now.
-func (q *Quoter) hold() { q.holdUntil = time.Now().Add(lag) }
 
 // read reads what rests, with what was written since and reads may not show.
 func (q *Quoter) read(ctx context.Context) ([]Resting, error) {
@@ -187,9 +188,7 @@ func (q *Quoter) cancelAll(ctx context.Context, orders []Resting, result *Result
 			q.cancelled[o.ID] = time.Now()
 			result.Gone = append(result.Gone, o)
 		default:
-			if trading.OutcomeOf(err) == trading.Unknown {
-				q.hold()
-			}
+			q.unsure = q.unsure || trading.OutcomeOf(err) == trading.Unknown
 			result.Waiting = orders[i:]
 			return orders[i:], fmt.Errorf("quote: cancel of %s: %w", o.ID, err)
 		}
@@ -257,9 +256,7 @@ func (q *Quoter) place(ctx context.Context, quote Quote) (Resting, error) {
 	if err == nil {
 		err = errors.New("the answer shows no id")
 	}
-	if trading.OutcomeOf(err) != trading.NotApplied {
-		q.hold() // it may rest, or does under an id that is not known
-	}
+	q.unsure = q.unsure || trading.OutcomeOf(err) != trading.NotApplied // it may rest, or does under an id that is not known
 	return Resting{}, fmt.Errorf("quote: %s of %s at %s: %w", quote.Side, quote.Size, quote.Price, err)
 }
 

@@ -2,8 +2,12 @@ package quote
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"io"
+	"log"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -35,7 +39,8 @@ type setup struct {
 	sim       []tradingsim.Option
 	o         Options
 	transport func(http.RoundTripper) http.RoundTripper
-	young     bool // no time has passed since New
+	listens   bool // the client, to writes that it does not wait for
+	young     bool // it has made no Step
 }
 
 func run(t *testing.T, s setup, test func(rig)) {
@@ -43,6 +48,9 @@ func run(t *testing.T, s setup, test func(rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := tradingsim.New(append(s.sim, tradingsim.WithMark("BTC", "100"))...)
 		transport := sim.Transport()
+		if s.listens {
+			transport = overConnections(t, sim)
+		}
 		if s.transport != nil {
 			transport = s.transport(transport)
 		}
@@ -57,11 +65,48 @@ func run(t *testing.T, s setup, test func(rig)) {
 		q, err := New(client, "acc_1", s.o)
 		require.NoError(t, err)
 		if !s.young {
+			_, err := q.Step(t.Context(), nil)
+			require.NoError(t, err)
 			time.Sleep(lag)
 		}
 		test(rig{q, t, sim})
 	})
 }
+
+// overConnections is net/http's transport, over which a client listens to writes that it does not wait for.
+func overConnections(t *testing.T, service http.Handler) http.RoundTripper {
+	l := &listener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	server := &http.Server{Handler: service, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { _ = server.Close() })
+	return &http.Transport{DisableKeepAlives: true, DialTLSContext: func(context.Context, string, string) (net.Conn, error) {
+		near, far := net.Pipe()
+		l.conns <- far
+		return near, nil
+	}}
+}
+
+// listener accepts the ends of pipes.
+type listener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *listener) Close() error {
+	close(l.closed)
+	return nil
+}
+
+func (l *listener) Addr() net.Addr { return new(net.UnixAddr) }
 
 // step is a Step that must go well.
 func (r rig) step(quotes ...Quote) *Result {
@@ -142,6 +187,7 @@ func TestReadsThatLag(t *testing.T) {
 // A Quoter that begins does not know what an earlier run placed right before.
 func TestANewQuoterWaitsForReads(t *testing.T) {
 	run(t, setup{young: true}, func(r rig) {
+		time.Sleep(lag) // which the program has used to find out what that left
 		result := r.step(both...)
 		assert.Empty(r.t, result.Placed)
 		assert.Len(r.t, result.Held, 2)
@@ -261,7 +307,7 @@ func TestWhatIsNotCancelledYetTakesRoom(t *testing.T) {
 }
 
 func TestQuotesThatCannotBe(t *testing.T) {
-	run(t, setup{}, func(r rig) {
+	run(t, setup{young: true}, func(r rig) {
 		for text, quotes := range map[string][]Quote{
 			"a quote has a side":               {at("up", 90, 1)},
 			"greater than 0":                   {at(trading.Long, 90, 0)},
@@ -380,5 +426,25 @@ func TestNeverAboveTheLimits(t *testing.T) {
 			result := r.step(want...)
 			assert.Len(r.t, result.Kept, len(want), "seed %d: %s", seed, result.Reason)
 		})
+	}
+}
+
+// A Quoter that steps seldom does not see a write pending when it is found out: what that has placed a moment ago
+// is not in the reads yet, and is not placed again.
+func TestAWriteThatIsFoundOutBetweenTwoSteps(t *testing.T) {
+	for _, pause := range []time.Duration{12, 15, 20, 30} {
+		for late := time.Duration(5); late < 60; late++ {
+			t.Run(fmt.Sprint(late*time.Second, " late, looked at each ", pause*time.Second), func(t *testing.T) {
+				run(t, setup{listens: true, sim: []tradingsim.Option{tradingsim.WithLag(5 * time.Second)}}, func(r rig) {
+					r.sim.Fault("POST /orders/limit", tradingsim.Delay(late*time.Second))
+					for range 10 {
+						_, _ = r.Step(r.t.Context(), both)
+						buys, sells, _ := r.rests()
+						require.False(r.t, buys.GreaterThan(decimal.NewFromInt(1)) || sells.GreaterThan(decimal.NewFromInt(1)), "%s and %s", buys, sells)
+						time.Sleep(pause * time.Second)
+					}
+				})
+			})
+		}
 	}
 }
