@@ -60,6 +60,14 @@ func (b *bot) run(ctx context.Context) error {
 
 // decide buys if nothing is open. An error that it returns ends the bot.
 func (b *bot) decide(ctx context.Context) error {
+	if b.doubt != nil {
+		short, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		if _, err := b.account.Resolve(short, b.doubt); err == nil {
+			b.doubt = nil
+		}
+		return nil // the next round reads what it did: reads lag by some seconds
+	}
 	positions, err := b.account.Positions(ctx) // in the sandbox, this read also fires stops
 	if err != nil {
 		b.log.Warn("cannot read the positions", "err", err)

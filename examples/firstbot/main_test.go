@@ -31,6 +31,22 @@ func TestALostReply(t *testing.T) {
 	})
 }
 
+// An order that is found out about right before a round is in no read of that round yet, and is not placed again.
+func TestAnOrderThatIsFoundOutBetweenTwoRounds(t *testing.T) {
+	for late := time.Duration(45); late < 200; late++ {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"), tradingsim.WithLag(5*time.Second))
+			client := tradingtest.Client(t, sim, trading.WithExclusiveAccounts("acc_1"))
+			b := &bot{account: client.Live.Account("acc_1"), prices: client.Sandbox.MarketData, log: slog.New(slog.DiscardHandler)}
+			sim.Fault("POST /orders", tradingsim.Delay(late*time.Second))
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			defer cancel()
+			require.NoError(t, b.run(ctx))
+			require.Len(t, sim.Ledger(), 2, "%d s late: a buy and a close", late)
+		})
+	}
+}
+
 // The bot is stopped while its order is at the service: it leaves the market all the same,
 // also where the outcome was not known when the order's call returned.
 func TestAStopInTheMiddleOfAnOrder(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -83,16 +84,18 @@ func trade(ctx context.Context, baseURL string, opts []trading.Option, id tradin
 	defer recovery.Wait()
 	defer cancel()
 	recovery.Go(func() { recoverWrites(ctx, client, log) })
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for {
-		if err := decide(ctx, client, account, time.Now().Truncate(every), log); err != nil {
-			return err
-		}
+	known := nothingPending(ctx, account) // what became of every order: the reads of the round after show it, and lag less
+	for round := time.NewTimer(min(every, 5*time.Second)); ; round.Reset(every) {
 		select {
-		case <-ticker.C:
+		case <-round.C:
 		case <-ctx.Done():
 			return nil
+		}
+		was := known
+		if known = nothingPending(ctx, account); known && was {
+			if known, err = decide(ctx, client, account, time.Now().Truncate(every), log); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -108,18 +111,24 @@ func recoverWrites(ctx context.Context, client *trading.Client, log *slog.Logger
 	}
 }
 
+// nothingPending reports whether the outcome of every order is known, or can show in no read any more.
+func nothingPending(ctx context.Context, account *trading.Account) bool {
+	pending, err := account.Pending(ctx)
+	return err == nil && !slices.ContainsFunc(pending, func(w trading.PendingWrite) bool { return !w.MarketOpen })
+}
+
 // decide buys what is missing to a small position. The round names the order: a bot
-// that crashes and decides the same again does not buy twice.
-func decide(ctx context.Context, client *trading.Client, account *trading.Account, round time.Time, log *slog.Logger) error {
+// that crashes and decides the same again does not buy twice. An error ends the bot.
+func decide(ctx context.Context, client *trading.Client, account *trading.Account, round time.Time, log *slog.Logger) (known bool, err error) {
 	mark, unread := client.Sandbox.Price(ctx, symbol)
 	positions, err := account.Positions(ctx)
 	if err := errors.Join(unread, err); err != nil {
 		log.Warn("cannot read", "err", err)
-		return nil
+		return true, nil
 	}
 	price, priced := mark.Price()
 	if _, open := positions.In(symbol); open || !priced {
-		return nil
+		return true, nil
 	}
 	filled, err := account.PlaceOrder(context.WithoutCancel(ctx), trading.Order{ // a stop ends the loop, not the order
 		Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
@@ -129,13 +138,13 @@ func decide(ctx context.Context, client *trading.Client, account *trading.Accoun
 	case err == nil:
 		log.Info("bought", "price", filled.Fill.Price, "fee", filled.Fill.Fee)
 	case errors.Is(err, trading.ErrLossLimit), errors.Is(err, trading.ErrAccountLocked):
-		return err
+		return true, err
 	case trading.OutcomeOf(err) == trading.Unknown: // the client finds out, and takes no entry here until then
 		log.Warn("not known yet", "err", err)
 	default:
 		log.Info("not bought", "err", err, "advice", trading.AdviceOf(err))
 	}
-	return nil
+	return trading.OutcomeOf(err) != trading.Unknown, nil
 }
 
 // leave gets out of the market, also of an order in doubt, in a time of its own.

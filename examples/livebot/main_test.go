@@ -2,11 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/journal"
+	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 func TestNothingConfigured(t *testing.T) {
@@ -17,4 +23,27 @@ func TestNothingConfigured(t *testing.T) {
 		require.Contains(t, log.String(), "msg=bought")
 		require.Contains(t, log.String(), "msg=out\n")
 	})
+}
+
+// An order that is found out about right before a round is in no read of that round yet, and is not placed again.
+func TestAnOrderThatIsFoundOutBetweenTwoRounds(t *testing.T) {
+	for late := time.Duration(45); late < 75; late++ {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New(tradingsim.WithMark(symbol, "64000"), tradingsim.WithLag(5*time.Second))
+			defer sim.Close()
+			sim.Fault("POST /orders", tradingsim.Delay(late*time.Second))
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			log := slog.New(slog.DiscardHandler)
+			require.NoError(t, trade(ctx, sim.URL(), append(options(journal.NewMemory(), "acc_1", log), trading.WithSandboxKey(sim.SandboxKey()),
+				trading.WithLiveKey(sim.LiveKey()), trading.WithTransport(sim.Transport())), "acc_1", time.Minute, log))
+			bought := 0
+			for _, e := range sim.Ledger() {
+				if e.Operation == string(trading.OpOrder) {
+					bought++
+				}
+			}
+			require.Equal(t, 1, bought, "%d s late", late)
+		})
+	}
 }

@@ -48,8 +48,7 @@ async function carryOut(decision) {
     await pause(Math.min(500 * 2 ** attempt, 60_000))
   }
   save({ ...decision, mayHaveRun: true }) // under its key it would run once more: the account says whether it has
-  do await pause(period) // reads lag behind
-  while (!(await positions()))
+  while (!(await positions())) await pause(period)
   forget()
 }
 
@@ -66,7 +65,10 @@ async function look() {
   await carryOut(decision)
 }
 
-if (fs.existsSync(state)) await carryOut(JSON.parse(fs.readFileSync(state, "utf8")))
+if (fs.existsSync(state)) {
+  await carryOut(JSON.parse(fs.readFileSync(state, "utf8")))
+  await pause(period) // reads lag by some seconds
+}
 for (;;) {
   await look()
   await pause(period)

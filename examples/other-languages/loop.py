@@ -58,6 +58,7 @@ def main(state, every=60):
     if os.path.exists(state):
         with open(state) as file:
             carry_out(state, json.load(file), lost=True)
+        time.sleep(float(every))  # reads lag by some seconds
     while True:
         if decision := decide():
             save(state, decision)

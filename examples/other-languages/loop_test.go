@@ -75,6 +75,29 @@ func TestTheLoopIsKilled(t *testing.T) {
 	}
 }
 
+// What a loop's next life has just placed is in no read yet, and is not placed again.
+func TestALoopThatWasKilledReadsLater(t *testing.T) {
+	for name, command := range map[string][]string{"python3": {"python3", "loop.py"}, "node": {"node", "loop.mjs"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sim := tradingsim.Start(t, tradingsim.WithMark("BTC", "64000"), tradingsim.WithLag(time.Second))
+			state := filepath.Join(t.TempDir(), "loop.state")
+			sim.Fault("POST /orders", tradingsim.DropRequest(), tradingsim.DropRequest())
+			loop := program(t, append(command, state, "2")...)
+			kill := started(t, sim, loop)
+			soon(t, func() bool { return sent(sim) == 1 })
+			kill()
+			require.FileExists(t, state)
+			kill = started(t, sim, loop)
+			soon(t, func() bool { return orders(sim) == 1 })
+			seen := reads(sim)
+			soon(t, func() bool { return reads(sim) > seen+1 })
+			kill()
+			assert.Equal(t, 1, orders(sim), "it bought once")
+		})
+	}
+}
+
 // What the loop cannot find out is a person's: it says so, keeps the decision, and sends nothing
 // when it starts again.
 func TestTheLoopAsksAPerson(t *testing.T) {
