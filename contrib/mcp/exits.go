@@ -15,7 +15,11 @@ import (
 
 var hundred = decimal.NewFromInt(100)
 
-// begin makes an exit a write under way, and sends it; a flatten ends the tickets of its account first.
+// flattening is why a ticket has ended, or an entry has not left.
+const flattening = "flattening"
+
+// begin makes an exit a write under way, and sends it; a flatten ends the tickets of its account first, and the
+// calls of its entries, which may wait for a rate limit: what of them may have left is resolved by the flatten.
 func (e *Engine) begin(w *write, send func(context.Context, *trading.Client, string) (*answer, error)) *refusal {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -25,7 +29,12 @@ func (e *Engine) begin(w *write, send func(context.Context, *trading.Client, str
 	if account := w.Action.Account; w.Action.Kind == "flatten" {
 		for _, t := range e.tickets {
 			if t.write.Action.Account == account {
-				t.end("flattening")
+				t.end(flattening)
+			}
+		}
+		for _, other := range e.writes {
+			if other.Action.Account == account && other.Action.entry() && other.inFlight() {
+				other.drop()
 			}
 		}
 	}

@@ -163,6 +163,28 @@ func (r *rig) hangReads() {
 	}
 }
 
+// An entry that waits for a rate limit when an account is flattened is not sent, and one that has left is closed.
+func TestAFlattenBesideAnEntryThatWaits(t *testing.T) {
+	for left := time.Duration(1); left < 12; left++ {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, Live, nil)
+			time.Sleep(10 * time.Second)
+			first, second := r.ticket(r.buy()), r.ticket(r.buy("symbol", "ETH", "stop_loss", "2900"))
+			r.sim.Fault("POST /orders", tradingsim.RateLimit(15*time.Second))
+			_, _ = r.call(r.Context(), "execute", ticketOf(first)) // which closes the limit
+			time.Sleep((15 - left) * time.Second)
+			go r.call(r.Context(), "execute", ticketOf(second))
+			time.Sleep(100 * time.Millisecond)
+			v := r.must("flatten", map[string]string{"account": "acc_1"})
+			require.Equal(t, true, v["flat"], "%v", v)
+			fills := r.fills()
+			time.Sleep(time.Minute)
+			assert.Equal(t, fills, r.fills(), "%d s: nothing is executed after the proof", left)
+			assert.Equal(t, "not_applied", r.must("get_ticket", ticketOf(second)).text("outcome"))
+		})
+	}
+}
+
 // A halt at each step of a ticket: nothing is sent after it.
 func TestAHaltAtEachStep(t *testing.T) {
 	for _, step := range []string{"before consumed", "after consumed", "before sent", "after sent"} {

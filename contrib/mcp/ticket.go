@@ -350,6 +350,7 @@ func (e *Engine) consume(ctx context.Context, t *ticket) (*write, *refusal) {
 	if err != nil {
 		e.config.Logger.Error("a ticket cannot be noted", "err", err)
 		e.finish(w, trading.NotApplied, "not_durable", nil)
+		w.drop()
 		close(w.done)
 		return w, nil
 	}
@@ -391,6 +392,7 @@ func (e *Engine) take(ctx context.Context, t *ticket) (*write, *refusal) {
 func (e *Engine) register(w *write) {
 	now := e.now()
 	w.Consumed, w.Sent, w.done, w.whole = now, &now, make(chan struct{}), w.Action.waits()
+	w.ctx, w.drop = context.WithCancel(context.Background())
 	e.writes = append(e.writes, w)
 	e.changed(w)
 	e.keep(now)
@@ -400,12 +402,16 @@ func (e *Engine) register(w *write) {
 func (e *Engine) carry(w *write, send func(context.Context, *trading.Client, string) (*answer, error)) {
 	e.work.Go(func() {
 		defer close(w.done)
+		defer w.drop()
 		id := w.ID
 		if !isTicket(id) {
 			id = ""
 		}
-		a, err := send(context.Background(), e.client, id)
+		a, err := send(w.ctx, e.client, id)
 		outcome, code := trading.OutcomeOf(err), codeOf(err)
+		if outcome == trading.NotApplied && w.ctx.Err() != nil {
+			code = flattening
+		}
 		if w.Action.Kind == "flatten" {
 			if outcome, code = trading.Applied, ""; err != nil { // what is left, a look shows
 				outcome, code = trading.NotApplied, "not_flat"

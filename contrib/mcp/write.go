@@ -31,6 +31,8 @@ type write struct {
 	tick   uint64           // the last change of it
 	shown  bool             // a state has shown its outcome
 	done   chan struct{}    // closed when the call has ended
+	ctx    context.Context  //nolint:containedctx // of the call
+	drop   func()           // ends it: what has not left does not leave
 	whole  bool             // what rests of it is counted whole
 }
 
