@@ -1,17 +1,19 @@
 package sidecar
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/claims"
 	"github.com/tradingapi/trading-go/sidecar/internal/answers"
 	"github.com/tradingapi/trading-go/sidecar/internal/hearing"
 )
@@ -23,51 +25,35 @@ var (
 	errNotJudged = errors.New("how large the position would be is not known")
 )
 
-const (
-	// lag is how long a read may not show what was done.
-	lag = hearing.Lag
-	// judgedWithin is how long an entry waits for the reads that it is judged by.
-	judgedWithin = 5 * time.Second
-)
+// judgedWithin is how long an entry waits for the reads that it is judged by.
+const judgedWithin = 5 * time.Second
 
-// claim is what one entry, or an order that rests, may add to a position: until reads show that it
-// is in the position or will never be.
-type claim struct {
-	holder
-	size    decimal.Decimal
-	write   *write    // nil once its outcome is known
-	known   time.Time // when that was; zero while it is not
-	waits   string    // the order or run that it left with the service
-	missing time.Time // the first look that does not show that one
-}
-
-// holder is one side of a market on an account.
-type holder struct {
-	account, symbol string
-	side            trading.Side
-}
-
-// base is a position as a look showed it that had all that was known by then, and what has been
-// added since by claims that are over.
-type base struct{ held, added decimal.Decimal }
+// claim is what a write of a bot may still add; its write is nil once its outcome is known, and of
+// what somebody else has placed.
+type claim = claims.Claim[*write]
 
 // positions refuses the entries of bots that could make a position larger than is allowed. What
-// several may still do adds up, and no position makes up for an opposite one: an exit may have
-// taken it meanwhile.
+// several may still do adds up, and no position makes up for an opposite one.
 type positions struct {
 	most   map[string]decimal.Decimal // by market
 	client *trading.Client
-	of     func(*write) (r reply, outcome trading.Outcome, known time.Time)
+	of     func(*write) (r reply, outcome trading.Outcome, since time.Time)
 	turn   chan struct{} // who has it judges
+	began  time.Time
 
 	mu     sync.Mutex
-	claims map[string]*claim // by write, or by order where none is known
-	bases  map[holder]base
+	sets   map[string]*claims.Set[*write] // by account
+	writes map[string]*claim              // by write
 }
 
 func newPositions(c *Config, u *unheard) *positions {
-	return &positions{most: c.MaxPosition, of: u.outcomeOf, turn: make(chan struct{}, 1), claims: map[string]*claim{}, bases: map[holder]base{}}
+	return &positions{
+		most: c.MaxPosition, of: u.outcomeOf, turn: make(chan struct{}, 1), began: time.Now(),
+		sets: map[string]*claims.Set[*write]{}, writes: map[string]*claim{},
+	}
 }
+
+func (p *positions) at(t time.Time) time.Duration { return t.Sub(p.began) }
 
 // guard judges a write of a bot, once for all its sends.
 func (p *positions) guard(ctx context.Context, o trading.Write) error {
@@ -83,15 +69,15 @@ func (p *positions) guard(ctx context.Context, o trading.Write) error {
 		return nil
 	}
 	c, err := p.claimOf(a.write, a.write.asks)
-	most, bounded := p.most[c.symbol]
+	most, bounded := p.most[c.Symbol]
 	switch {
 	case !o.Entry: // passes, and what it leaves with the service is known
-		p.claim(c)
+		p.claim(a.write, c)
 		return nil
 	case err != nil || !bounded && !a.write.Waits || p.has(a.write.ID):
 		return err
 	case !bounded:
-		p.claim(c)
+		p.claim(a.write, c)
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, judgedWithin)
@@ -102,20 +88,32 @@ func (p *positions) guard(ctx context.Context, o trading.Write) error {
 	case <-ctx.Done():
 		return fmt.Errorf("%w: %w", errNotJudged, ctx.Err())
 	}
-	return p.judge(ctx, c, most)
+	return p.judge(ctx, a.write, c, most)
 }
 
 func (p *positions) has(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.claims[id] != nil
+	return p.writes[id] != nil
 }
 
-func (p *positions) claim(c *claim) {
+func (p *positions) claim(w *write, c *claim) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.learn()
-	p.claims[c.write.ID] = c
+	p.learn(w.Place.Account)
+	p.add(w, c)
+}
+
+func (p *positions) add(w *write, c *claim) {
+	p.set(w.Place.Account).Add(c)
+	p.writes[w.ID] = c
+}
+
+func (p *positions) set(account string) *claims.Set[*write] {
+	if p.sets[account] == nil {
+		p.sets[account] = &claims.Set[*write]{}
+	}
+	return p.sets[account]
 }
 
 // asks are the size and the side of what a bot asks for. A change of a run has the run instead of
@@ -141,195 +139,91 @@ func asksOf(members map[string]json.RawMessage) *asks {
 // claimOf is what a write may add. One that only takes away adds nothing, but what it leaves with
 // the service is known then.
 func (p *positions) claimOf(w *write, of *asks) (*claim, error) {
-	c := &claim{holder: holder{w.Place.Account, w.Place.Market, of.Side}, write: w, waits: of.Run}
-	if c.waits != "" {
+	c := &claim{Of: w, Symbol: w.Place.Market, Side: of.Side, Waits: w.Waits, Order: of.Run, Exit: w.Kind != hearing.Entry}
+	if c.Order != "" {
 		p.mu.Lock()
-		p.learn()
-		before := p.waiting(c.account, c.waits)
+		p.learn(w.Place.Account)
+		before := p.set(w.Place.Account).Waiting(c.Order)
 		p.mu.Unlock()
-		if before == nil {
-			return c, fmt.Errorf("%w: run %q is none of this sidecar's", errNotJudged, c.waits)
+		if before == nil || before.Unsized {
+			return c, fmt.Errorf("%w: run %q is none of this sidecar's", errNotJudged, c.Order)
 		}
-		c.holder = before.holder
+		c.Symbol, c.Side, c.Waits = before.Symbol, before.Side, true
 	}
-	if w.Kind != hearing.Entry {
+	if c.Exit {
 		return c, nil
 	}
 	size, err := decimal.NewFromString(of.Size.String())
 	if err != nil {
 		return c, fmt.Errorf("%w: its size cannot be read", errNotJudged)
 	}
-	c.size = size
+	c.Size = size
 	return c, nil
 }
 
-// waiting is the claim of an order or a run; nil if there is none.
-func (p *positions) waiting(account, id string) *claim {
-	for _, c := range p.claims {
-		if c.waits == id && c.account == account {
-			return c
-		}
+// judge judges an entry by the account as it is now, and by what may still come.
+func (p *positions) judge(ctx context.Context, w *write, c *claim, most decimal.Decimal) error {
+	l := claims.Look{Began: p.at(time.Now())}
+	account := p.client.Live.Account(trading.AccountID(w.Place.Account))
+	var err error
+	if l.Open, err = account.OpenOrders(ctx); err != nil { // before the positions: what is filled between the two counts twice
+		return fmt.Errorf("%w: %w", errNotJudged, err)
 	}
-	return nil
+	if l.Positions, err = account.Positions(ctx); err != nil {
+		return fmt.Errorf("%w: %w", errNotJudged, err)
+	}
+	l.Ended = p.at(time.Now())
+	return p.admit(w, c, most, l)
 }
 
-// judge judges an entry by the account as it is now, and by what may still come.
-func (p *positions) judge(ctx context.Context, c *claim, most decimal.Decimal) error {
-	began := time.Now()
-	account := p.client.Live.Account(trading.AccountID(c.account))
-	open, err := account.OpenOrders(ctx) // before the positions: what is filled between the two counts twice
-	if err != nil {
-		return fmt.Errorf("%w: %w", errNotJudged, err)
-	}
-	held, err := account.Positions(ctx)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errNotJudged, err)
-	}
+// admit judges an entry by a look, and claims for it.
+func (p *positions) admit(w *write, c *claim, most decimal.Decimal, l claims.Look) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.learn()
-	if err := p.look(c.account, c.symbol, open, began); err != nil {
-		return err
+	p.learn(w.Place.Account)
+	set := p.set(w.Place.Account)
+	set.See(l)
+	if id, is := set.Unsized(c.Symbol); is {
+		return fmt.Errorf("%w: what %q may still add is not known", errNotJudged, id)
 	}
-	now := decimal.Zero
-	if h, is := held.In(c.symbol); is && h.Side == c.side {
-		now = h.Size
+	set.Add(c)
+	if sum := set.Largest(c.Symbol, c.Side); sum.GreaterThan(most) {
+		set.Drop(c)
+		return fmt.Errorf("%w: %s of %s %s on %s, with all that may still be executed, and %s at the most", errPosition, sum, c.Side, c.Symbol, w.Place.Account, most)
 	}
-	sum := p.grown(c, now)
-	if sum.GreaterThan(most) {
-		return fmt.Errorf("%w: %s of %s %s on %s, with all that may still be executed, and %s at the most", errPosition, sum, c.side, c.symbol, c.account, most)
-	}
-	p.claims[c.write.ID] = c
+	p.writes[w.ID] = c
 	return nil
-}
-
-// grown is how large a position may get that is seen to be of a size now. That may have some of
-// the claims or none; but if only claims add to it, it is no larger than the base and all of them.
-func (p *positions) grown(with *claim, now decimal.Decimal) decimal.Decimal {
-	waiting := true // all others
-	for _, c := range p.claims {
-		waiting = waiting && (c.holder != with.holder || c.waits != "" && c.write == nil && c.missing.IsZero())
-	}
-	if waiting {
-		p.bases[with.holder] = base{held: now}
-	}
-	coming := p.sum(with)
-	grown := now.Add(coming)
-	if b, is := p.bases[with.holder]; is {
-		all := b.held.Add(b.added).Add(coming)
-		if now.LessThanOrEqual(all.Sub(with.size)) {
-			return decimal.Min(grown, all)
-		}
-	}
-	return grown
-}
-
-// over ends a claim that the position shows.
-func (p *positions) over(id string, c *claim) {
-	delete(p.claims, id)
-	if b, is := p.bases[c.holder]; is {
-		b.added = b.added.Add(c.size)
-		p.bases[c.holder] = b
-	}
-}
-
-// sum is what may come of the claims of a market on one side, with one more. Of a run that was
-// changed its largest size counts.
-func (p *positions) sum(with *claim) (sum decimal.Decimal) {
-	runs := map[string]decimal.Decimal{}
-	add := func(c *claim) {
-		switch {
-		case c.holder != with.holder:
-		case c.waits != "":
-			runs[c.waits] = decimal.Max(runs[c.waits], c.size)
-		default:
-			sum = sum.Add(c.size)
-		}
-	}
-	add(with)
-	for _, c := range p.claims {
-		add(c)
-	}
-	for _, size := range runs {
-		sum = sum.Add(size)
-	}
-	return sum
 }
 
 // learn takes over what is known by now of the writes that claim, and forgets what claims nothing.
-func (p *positions) learn() {
-	for id, c := range p.claims {
-		if c.write != nil {
-			answer, outcome, known := p.of(c.write)
-			switch outcome {
-			case trading.NotApplied:
-				delete(p.claims, id)
-			case trading.Applied:
-				if c.write.Waits {
-					c.waits = cmp.Or(leftBy(answer.body), c.waits)
-				}
-				c.write, c.known = nil, known
-			}
+func (p *positions) learn(account string) {
+	set, now := p.set(account), p.at(time.Now())
+	for _, c := range slices.Clone(set.All()) {
+		if c.Of != nil {
+			p.outcome(set, c)
 		}
-		if c.write == nil && time.Since(c.known) > answers.Kept { // then nothing is known of a run any more
-			delete(p.claims, id)
+		if _, bounded := p.most[c.Symbol]; !bounded && c.Age(now) > answers.Kept { // no entry there looks for its end
+			set.Drop(c)
 		}
 	}
+	all := set.All()
+	maps.DeleteFunc(p.writes, func(_ string, c *claim) bool { return c.Of == nil && !slices.Contains(all, c) })
 }
 
-// leftBy is the order or run that an answer names; empty without one.
-func leftBy(body []byte) string {
-	var answer struct {
-		RunID string `json:"runId"`
-		Order struct {
-			ID string `json:"id"`
-		} `json:"order"`
+// outcome takes over what is known of one write.
+func (p *positions) outcome(set *claims.Set[*write], c *claim) {
+	answer, outcome, since := p.of(c.Of)
+	switch {
+	case outcome == trading.NotApplied:
+		set.Drop(c)
+		delete(p.writes, c.Of.ID)
+	case outcome == trading.Applied:
+		c.Of = nil
+		c.Answered(answer.body)
+		c.Applied(p.at(since))
+	case !since.IsZero():
+		c.InDoubt(p.at(since))
 	}
-	_ = json.Unmarshal(body, &answer) // empty, too
-	if answer.RunID != "" {
-		return answer.RunID
-	}
-	return answer.Order.ID
-}
-
-// look ends the claims that reads show to be over, and adds those of orders that rest and are
-// nobody's here. A run that is, and an order whose record does not say what it is, cannot be judged.
-func (p *positions) look(account, symbol string, open *trading.OpenOrders, began time.Time) error {
-	shown := map[string]bool{}
-	for i := range open.Runs {
-		r := &open.Runs[i]
-		shown[string(r.ID)] = true
-		if (r.Symbol == "" || r.Symbol == symbol) && p.waiting(account, string(r.ID)) == nil {
-			return fmt.Errorf("%w: what run %q may still add is not known", errNotJudged, r.ID)
-		}
-	}
-	for i := range open.Limits {
-		o := &open.Limits[i]
-		shown[string(o.ID)] = true
-		if p.waiting(account, string(o.ID)) != nil {
-			continue
-		}
-		size, sized := o.Size.Get()
-		if o.Symbol == "" || !sized || o.Side != trading.Long && o.Side != trading.Short {
-			return fmt.Errorf("%w: the record of order %q does not say what it is", errNotJudged, o.ID)
-		}
-		if string(o.Extra["reduceOnly"]) == "true" {
-			size = decimal.Zero
-		}
-		p.claims[account+" "+string(o.ID)] = &claim{holder: holder{account, o.Symbol, o.Side}, size: size, known: began, waits: string(o.ID)}
-	}
-	for id, c := range p.claims {
-		switch {
-		case c.account != account || c.write != nil || began.Sub(c.known) < lag:
-		case shown[c.waits]:
-			c.missing = time.Time{}
-		case c.waits == "", !c.missing.IsZero() && began.Sub(c.missing) >= lag:
-			p.over(id, c)
-		case c.missing.IsZero(): // what it has done meanwhile the positions may not show yet
-			c.missing = began
-		}
-	}
-	return nil
 }
 
 // restore takes over what an earlier run let pass.
@@ -351,19 +245,18 @@ func (p *positions) restore(ctx context.Context, s *Server, now time.Time) error
 			continue // its run is over, or is not judged either
 		}
 		if _, outcome, _ := p.of(w); heard || outcome != trading.Unknown {
-			if c.write, c.known = nil, now; old.Answered {
-				c.known = old.Answer.At
-			}
+			c.Of = nil
+			c.Applied(p.at(now))
 		}
 		if w.Waits {
 			whole, _, err := s.file.Get(ctx, old.ID)
 			if err != nil {
 				return err
 			}
-			c.waits = cmp.Or(leftBy(whole.Answer.Body), c.waits)
+			c.Answered(whole.Answer.Body)
 		}
-		if _, bounded := p.most[c.symbol]; bounded || w.Waits {
-			p.claims[old.ID] = c // nobody else has p yet
+		if _, bounded := p.most[c.Symbol]; bounded || w.Waits {
+			p.add(w, c) // nobody else has p yet
 		}
 	}
 	return nil

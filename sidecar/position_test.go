@@ -173,6 +173,39 @@ func TestMaxPositionThatIsNotJudged(t *testing.T) {
 	})
 }
 
+// What somebody else has bought counts beside what is still under way.
+func TestMaxPositionBesideSomebodyElse(t *testing.T) {
+	atMost(t, func(r *rig) {
+		r.sim.Fault("POST /orders", tradingsim.Delay(3*time.Second))
+		under := make(chan answer)
+		go func() { under <- r.do(r.live, "POST /orders", wants("long", "0.02", "")) }()
+		time.Sleep(time.Second)
+		r.sim.Trade("acc_1", "long", "0.01", "BTC")
+		r.tooLarge(r.do(r.live, "POST /orders", wants("long", "0.01", "")))
+		assert.Equal(r.t, 200, (<-under).status)
+		assert.Equal(r.t, "0.03", r.sim.Position("acc_1", "BTC").String())
+	})
+}
+
+// What fills while the orders are read is not in the positions of a read that begins five seconds
+// after that one began.
+func TestMaxPositionOfWhatFillsDuringARead(t *testing.T) {
+	atMost(t, func(r *rig) {
+		require.Equal(r.t, 200, r.do(r.live, "POST /orders/limit", wants("long", "0.02", `,"limitPrice":60000`)).status)
+		time.Sleep(10 * time.Second)
+		r.sim.SetLag("GET /positions", 5*time.Second)
+		r.sim.Fault("GET /accounts/{accountId}/orders", tradingsim.Delay(4*time.Second))
+		go func() {
+			time.Sleep(2 * time.Second)
+			r.sim.SetMark("BTC", "59000")
+		}()
+		r.tooLarge(r.do(r.live, "POST /orders", wants("long", "0.02", "")))
+		time.Sleep(time.Second)
+		r.tooLarge(r.do(r.live, "POST /orders", wants("long", "0.02", "")))
+		assert.Equal(r.t, "0.02", r.sim.Position("acc_1", "BTC").String())
+	})
+}
+
 func TestMaxPositionIsPositive(t *testing.T) {
 	for _, most := range []map[string]decimal.Decimal{{"BTC": decimal.Zero}, {"": trading.Dec("1")}} {
 		_, err := New(Config{BaseURL: "http://localhost/v1", Dir: t.TempDir(), MaxPosition: most})

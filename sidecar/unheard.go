@@ -275,10 +275,13 @@ func (u *unheard) since(w *write) (known time.Time, ended bool) {
 	return w.known, !w.ended.IsZero()
 }
 
-// outcomeOf returns what is known of a write, and since when.
-func (u *unheard) outcomeOf(w *write) (r reply, outcome trading.Outcome, known time.Time) {
+// outcomeOf returns what is known of a write, and since when: of one in doubt when its call ended.
+func (u *unheard) outcomeOf(w *write) (r reply, outcome trading.Outcome, since time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if w.outcome == trading.Unknown {
+		return w.reply, w.outcome, w.ended
+	}
 	return w.reply, w.outcome, w.known
 }
 

@@ -1,0 +1,152 @@
+package claims
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tradingapi/trading-go"
+)
+
+// Look is what reads show that began and ended at a time: first the orders and then the
+// positions, so that what is filled between the two counts twice.
+type Look struct {
+	Began, Ended time.Duration
+	Open         *trading.OpenOrders
+	Positions    trading.Positions
+}
+
+// Set has the claims of one account. It is for one user at a time.
+type Set[T any] struct {
+	// Elsewhere makes what the set keeps of an order that was placed elsewhere; nil keeps nothing.
+	Elsewhere func(o *trading.RestingOrder) T
+
+	all  []*Claim[T]
+	last *Look
+}
+
+// Add begins a claim, before anything of it is sent.
+func (s *Set[T]) Add(c *Claim[T]) { s.all = append(s.all, c) }
+
+// Drop ends a claim of which nothing is carried out.
+func (s *Set[T]) Drop(c *Claim[T]) {
+	s.all = slices.DeleteFunc(s.all, func(o *Claim[T]) bool { return o == c })
+}
+
+// All are the claims; the caller changes no slice of them.
+func (s *Set[T]) All() []*Claim[T] { return s.all }
+
+// Waiting is the claim of an order or a run; nil if there is none.
+func (s *Set[T]) Waiting(order string) *Claim[T] {
+	for _, c := range s.all {
+		if c.Order == order && order != "" {
+			return c
+		}
+	}
+	return nil
+}
+
+// Due reports whether a look that begins now may end a claim that the last one could not.
+func (s *Set[T]) Due(now time.Duration) bool {
+	return s.last != nil && slices.ContainsFunc(s.all, func(c *Claim[T]) bool { return c.due(s.last.Began, now) })
+}
+
+// See takes over what a look shows. One that began before the last changes nothing: what that has
+// ended may not be in the positions of this one.
+func (s *Set[T]) See(l Look) {
+	if s.last != nil && l.Began < s.last.Began {
+		return
+	}
+	s.last = &l
+	shown := map[string]bool{}
+	for i := range l.Open.Limits {
+		o := &l.Open.Limits[i]
+		shown[string(o.ID)] = true
+		if s.Waiting(string(o.ID)) != nil {
+			continue
+		}
+		size, sized := o.Size.Get()
+		c := &Claim[T]{Symbol: o.Symbol, Side: o.Side, Size: size, Exit: string(o.Extra["reduceOnly"]) == "true"}
+		c.Unsized = o.Symbol == "" || !sized || o.Side != trading.Long && o.Side != trading.Short
+		if s.Elsewhere != nil {
+			c.Of = s.Elsewhere(o)
+		}
+		s.placed(c, string(o.ID), &l)
+	}
+	for i := range l.Open.Runs {
+		r := &l.Open.Runs[i]
+		shown[string(r.ID)] = true
+		if s.Waiting(string(r.ID)) == nil {
+			s.placed(&Claim[T]{Symbol: r.Symbol, Unsized: true}, string(r.ID), &l)
+		}
+		if filled, is := r.Extra.Decimal("executedSize"); is { // which the contract does not show
+			for _, c := range s.all {
+				if c.Order == string(r.ID) {
+					c.fills(filled, &l)
+				}
+			}
+		}
+	}
+	own := map[string]bool{}
+	for _, c := range s.all {
+		own[c.Order] = own[c.Order] || !c.foreign
+	}
+	s.all = slices.DeleteFunc(s.all, func(c *Claim[T]) bool {
+		switch {
+		case c.foreign && own[c.Order]:
+			return true // its answer came after the look that showed it
+		case shown[c.Order]:
+			c.missing = false
+			return false
+		default:
+			return c.over(&l)
+		}
+	})
+}
+
+// placed begins the claim of what was placed elsewhere.
+func (s *Set[T]) placed(c *Claim[T], id string, l *Look) {
+	c.Order, c.Waits, c.foreign = id, true, true
+	c.Applied(l.Began - Lag)
+	s.all = append(s.all, c)
+}
+
+// Unsized is the name of an order or a run that may be in a market, and of which it is not known how
+// much it may do; of any market if none is named.
+func (s *Set[T]) Unsized(symbol string) (order string, is bool) {
+	for _, c := range s.all {
+		if c.Unsized && (symbol == "" || c.Symbol == "" || c.Symbol == symbol) {
+			return c.Order, true
+		}
+	}
+	return "", false
+}
+
+// Largest is how large the position on one side of a market may get, by the last look and all that may
+// still be carried out. An opposite position makes up for nothing: an exit may have taken it. Of a
+// run that was changed its largest size counts.
+func (s *Set[T]) Largest(symbol string, side trading.Side) decimal.Decimal {
+	held, coming := decimal.Zero, decimal.Zero
+	if s.last != nil {
+		if p, is := s.last.Positions.In(symbol); is && p.Side == side {
+			held = p.Size
+		}
+	}
+	waits := map[string]decimal.Decimal{}
+	for _, c := range s.all {
+		switch {
+		case c.Symbol != symbol || c.Side != side || c.Exit:
+		case c.After.IsPositive():
+			held = decimal.Max(held, c.After)
+		case c.Order != "":
+			waits[c.Order] = decimal.Max(waits[c.Order], c.Left())
+		default:
+			coming = coming.Add(c.Left())
+		}
+	}
+	for _, size := range waits {
+		coming = coming.Add(size)
+	}
+	return held.Add(coming)
+}
