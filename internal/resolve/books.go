@@ -40,7 +40,7 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 		w.books.Leave(&w.booked, d.didOf(w, f, last))
 	}
 	if w.Traits.Levels {
-		d.levels.noteWithOlder(&d.store, w, record{NewerEnd: &newerEnd{w.Intent.ID, f.Outcome}})
+		d.noteWithOlder(w, record{NewerEnd: &newerEnd{w.Intent.ID, f.Outcome}})
 	}
 	d.store.logged(w, d.store.end(context.Background(), w, &f))
 	if w.Traits.Levels {

@@ -302,7 +302,7 @@ func (d *Driver) work(w *Write) (due time.Time, idle, stuck bool) {
 	stuck = step.At-now.Mono >= longestWait && d.whyBlocked(w, w.known().lastErr) != ""
 	switch known := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown; {
 	case known:
-		if again, more := d.levels.restore(d.cfg.Life.closing, w, d.cfg.Host, d.noteService); more {
+		if again, more := d.restoreLevels(w); more {
 			return again, false, false
 		}
 	case !w.Ledger.Forget():

@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -194,7 +193,7 @@ func (v *settings) newer(w *Write) (newer []*setting) {
 
 // wanted are the levels last wanted, each by the newest setting that named it,
 // where w has ended and the position has the levels has. open means that a newer setting has not.
-func (v *settings) wanted(w *Write, outcome ledger.Outcome, has Levels) (wanted Levels, sent []Levels, newest *Write, open bool) {
+func (v *settings) wanted(w *Write, has Levels) (wanted Levels, sent []Levels, newest *Write, open bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	newer := v.newer(w)
@@ -203,7 +202,7 @@ func (v *settings) wanted(w *Write, outcome ledger.Outcome, has Levels) (wanted 
 	}
 	last := newer[len(newer)-1]
 	wanted, newest = last.levels.beside(has), last.of
-	if own, err := levelsOf(&w.Intent); err == nil && outcome == ledger.Applied {
+	if own, err := levelsOf(&w.Intent); err == nil && w.Ledger.Outcome() == ledger.Applied {
 		newer = slices.Insert(newer, 0, &setting{of: w, levels: own, ended: true})
 	}
 	namedTP, namedSL := false, false
@@ -236,15 +235,15 @@ func decideLevels(w *Write, now *Look, gone bool) accounting.Verdict {
 	}
 }
 
-// restore looks, a lag after a setting has ended beside a newer one, whether the
+// restoreLevels looks, a lag after a setting has ended beside a newer one, whether the
 // position has the levels last wanted, and sets them if it has those of a setting that
 // is not the last. Levels that no setting sent are somebody else's, and stay. It returns
 // when to look again, or false when there is nothing more to do.
-func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(ledger.Class, error)) (again time.Time, more bool) {
+func (d *Driver) restoreLevels(w *Write) (again time.Time, more bool) {
 	if !w.Traits.Levels {
 		return time.Time{}, false
 	}
-	_, _, newest, open := v.wanted(w, w.Ledger.Outcome(), Levels{})
+	_, _, newest, open := d.levels.wanted(w, Levels{})
 	if newest == nil {
 		return time.Time{}, false
 	}
@@ -263,15 +262,15 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 		r.err = errors.New("a newer setting is still in doubt")
 		return time.Time{}, false
 	}
-	look, err := h.Read(ctx, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: ListPositions})
+	look, err := d.cfg.Host.Read(d.cfg.Life.closing, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: ListPositions})
 	if err != nil {
-		served(h.Judge(err).Class, err)
+		d.noteService(d.cfg.Host.Judge(err).Class, err)
 		r.at, r.err = now.Add(lag), err
 		return r.at, now.Before(r.until)
 	}
-	served(ledger.Success, nil)
+	d.noteService(ledger.Success, nil)
 	has, held := look.Levels[w.Intent.Symbol]
-	wanted, sent, _, _ := v.wanted(w, w.Ledger.Outcome(), has)
+	wanted, sent, _, _ := d.levels.wanted(w, has)
 	if !held || has.equal(wanted) || !slices.ContainsFunc(sent, has.equal) {
 		r.err = nil
 		return time.Time{}, false
@@ -284,7 +283,7 @@ func (v *settings) restore(ctx context.Context, w *Write, h Host, served func(le
 		return time.Time{}, false
 	}
 	r.tries++
-	r.err = h.SetLevels(ctx, &newest.Intent, wanted)
+	r.err = d.cfg.Host.SetLevels(d.cfg.Life.closing, &newest.Intent, wanted)
 	r.at = time.Now().Add(lag)
 	return r.at, true
 }
@@ -296,27 +295,27 @@ func newerOf(w *Write) *newerSetting {
 	return &newerSetting{Intent: w.Intent, Setting: w.Setting}
 }
 
-// journaled notes that the journal has a setting, which keeps those from now on that were
+// levelsJournaled notes that the journal has a setting, which keeps those from now on that were
 // begun while it was not there.
-func (v *settings) journaled(s *store, w *Write) {
-	v.notes.Lock()
-	defer v.notes.Unlock()
+func (d *Driver) levelsJournaled(w *Write) {
+	d.levels.notes.Lock()
+	defer d.levels.notes.Unlock()
 	w.journaled = true
-	for _, n := range v.begunAfter(w) {
-		s.later(w, record{Newer: newerOf(n.of)})
+	for _, n := range d.levels.begunAfter(w) {
+		d.store.later(w, record{Newer: newerOf(n.of)})
 		if n.ended {
-			s.later(w, record{NewerEnd: &newerEnd{n.of.Intent.ID, n.outcome}})
+			d.store.later(w, record{NewerEnd: &newerEnd{n.of.Intent.ID, n.outcome}})
 		}
 	}
 }
 
 // noteWithOlder has the older settings that are open keep this one, or what it came to. Each comes before
 // the setting's own record: its first, which makes it durable, or its end.
-func (v *settings) noteWithOlder(s *store, w *Write, r record) {
-	v.notes.Lock()
-	defer v.notes.Unlock()
-	for _, older := range v.openBefore(w) {
-		s.later(older, r)
+func (d *Driver) noteWithOlder(w *Write, r record) {
+	d.levels.notes.Lock()
+	defer d.levels.notes.Unlock()
+	for _, older := range d.levels.openBefore(w) {
+		d.store.later(older, r)
 	}
 }
 

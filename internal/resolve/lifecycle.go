@@ -123,10 +123,10 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 // registerLevels is register for a setting of levels.
 func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
 	d.levels.began(w)
-	d.levels.noteWithOlder(&d.store, w, record{Newer: newerOf(w)})
+	d.noteWithOlder(w, record{Newer: newerOf(w)})
 	began, err := d.begin(ctx, w, books.Note{})
 	if began {
-		d.levels.journaled(&d.store, w)
+		d.levelsJournaled(w)
 	}
 	return err
 }
