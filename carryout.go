@@ -49,7 +49,7 @@ func (c *call) kept() bool {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, c.opts.patience(c.entry))
 	defer cancel()
-	defer context.AfterFunc(c.core.life.Closing(), cancel)()
+	defer context.AfterFunc(c.core.life.Closing, cancel)()
 	return c.core.lease.Kept(ctx)
 }
 

@@ -236,7 +236,7 @@ func (g *healthGate) keepWarm(ctx context.Context) {
 		timer := time.NewTimer(max(wait, againAfter))
 		select {
 		case <-timer.C:
-		case <-g.life.Closing().Done():
+		case <-g.life.Closing.Done():
 			timer.Stop()
 			return
 		}

@@ -167,7 +167,7 @@ func (h host) EntriesHeld(exiting bool) (why string, again time.Duration) {
 	if reason, halted := h.c.lease.halted(); halted && !exiting {
 		return (&GuardError{Kind: ErrHalted, Reason: reason}).Error(), resolve.AskLater
 	}
-	return h.c.gate.holdsProbe(h.c.life.Closing())
+	return h.c.gate.holdsProbe(h.c.life.Closing)
 }
 
 func (h host) Resolved(r resolve.Found) {

@@ -82,7 +82,7 @@ func (c *call) listen(a *transport.Attempt, number int, q *question) {
 	w.of.Listen()
 	later, of, r := *q, w.of, c.request
 	later.request, later.result = &r, nil // which are its caller's
-	closing := c.core.life.Closing()
+	closing := c.core.life.Closing
 	if !c.core.life.Go(func() {
 		defer context.AfterFunc(closing, a.Abort)()
 		<-a.Over()
@@ -157,7 +157,7 @@ func (c *call) listenOn() {
 			return
 		case <-c.ctx.Done():
 			return
-		case <-c.core.life.Closing().Done():
+		case <-c.core.life.Closing.Done():
 			return
 		}
 	}

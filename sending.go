@@ -204,7 +204,7 @@ func (c *call) await(wait time.Duration) {
 		select {
 		case <-timer.C:
 		case <-c.ctx.Done():
-		case <-c.core.life.Closing().Done():
+		case <-c.core.life.Closing.Done():
 			c.stopped = ErrClosed
 		case <-late:
 			if !c.takeLate() && c.write.of.Ledger.Sending() {

@@ -14,7 +14,7 @@ import (
 func (c *call) pass() error {
 	for w := c.write; ; {
 		switch {
-		case c.core.life.Closing().Err() != nil:
+		case c.core.life.Closing.Err() != nil:
 			return ErrClosed
 		case c.ctx.Err() != nil:
 			return c.ctx.Err()
@@ -50,7 +50,7 @@ func (c *call) pass() error {
 // takeTurn takes the sandbox's one place for a writer: the service refuses a second with concurrent_request.
 func (c *call) takeTurn() (err error) {
 	if !c.write.holdsTurn {
-		err = c.core.sandboxWriter.take(c.ctx, !c.entry, c.core.life.Closing().Done())
+		err = c.core.sandboxWriter.take(c.ctx, !c.entry, c.core.life.Closing.Done())
 		c.write.holdsTurn = err == nil
 	}
 	return err

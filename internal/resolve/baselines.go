@@ -83,7 +83,7 @@ func (d *Driver) Touch(account books.Account) {
 // program that reads its account itself has a second for each, and it is not read twice. Half
 // of the looks of a minute are left to entries.
 func (d *Driver) lookAhead(account books.Account) {
-	ctx, most := d.cfg.Life.closing, max(d.cfg.Baselines/2, 1)
+	ctx, most := d.cfg.Life.Closing, max(d.cfg.Baselines/2, 1)
 	for asked := false; ; {
 		left, _ := d.Books.FirstLook(account, "", time.Now())
 		if d.Books.Looked(account) || pause(ctx, left+lookPatience) != nil || d.Books.Looked(account) {
@@ -156,7 +156,7 @@ func (d *Driver) share(account books.Account, of List, most int) <-chan struct{}
 			delete(v.reads, account)
 			close(over)
 		}()
-		ctx, cancel := context.WithTimeout(d.cfg.Life.closing, lookPatience)
+		ctx, cancel := context.WithTimeout(d.cfg.Life.Closing, lookPatience)
 		defer cancel()
 		// The books have what it shows, as of each read of the program's (call.saw). Without it the
 		// entry goes all the same, and is harder to find out about.

@@ -145,7 +145,7 @@ func New(c Config) *Driver {
 
 // serves reports whether it asks a service, and is open.
 func (d *Driver) serves(baseURL string) bool {
-	return d.cfg.BaseURL == baseURL && d.cfg.Life.closing.Err() == nil
+	return d.cfg.BaseURL == baseURL && d.cfg.Life.Closing.Err() == nil
 }
 
 // workerOf returns who works on a write; this one if nobody does.
@@ -248,16 +248,15 @@ func notPending(id pending.IntentID) error {
 const hookWaits = time.Second
 
 func (d *Driver) report(r Found) {
-	if !d.cfg.Life.Enter() {
+	heard := make(chan struct{})
+	begun := d.cfg.Life.Go(func() {
+		defer close(heard)
+		d.cfg.Host.Resolved(r)
+	})
+	if !begun {
 		d.cfg.Host.Resolved(r)
 		return
 	}
-	heard := make(chan struct{})
-	go func() {
-		defer d.cfg.Life.Leave()
-		defer close(heard)
-		d.cfg.Host.Resolved(r)
-	}()
 	select {
 	case <-heard:
 	case <-time.After(hookWaits):
@@ -319,7 +318,7 @@ func (d *Driver) learnTime(w *Write) bool {
 		return false
 	}
 	d.dated = true
-	_, err := d.cfg.Host.Read(d.cfg.Life.closing, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: ListTrades})
+	_, err := d.cfg.Host.Read(d.cfg.Life.Closing, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: ListTrades})
 	return err == nil
 }
 

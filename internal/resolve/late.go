@@ -156,7 +156,7 @@ func (d *Driver) noteLate(w *Write, a *Answer) (ends bool) {
 // hearAfter takes in what comes once the call is over: the driver has the write, or it has ended.
 func (d *Driver) hearAfter(w *Write, a *Answer) {
 	worker := d.workerOf(w)
-	release, held, err := worker.schedule.hold(d.cfg.Life.closing, w)
+	release, held, err := worker.schedule.hold(d.cfg.Life.Closing, w)
 	if err != nil { // the client closes: that there was no answer is noted
 		return
 	}

@@ -11,7 +11,8 @@ var ErrClosed = errors.New("trading: the client is closed")
 
 // Life is how long a client lives: until its Close begins, which waits for what is under way.
 type Life struct {
-	closing context.Context
+	// Closing ends when Close begins.
+	Closing context.Context
 	end     context.CancelFunc
 	mu      sync.Mutex // orders Enter and End
 	under   sync.WaitGroup
@@ -20,12 +21,9 @@ type Life struct {
 // NewLife returns a life that begins now.
 func NewLife() *Life {
 	l := new(Life)
-	l.closing, l.end = context.WithCancel(context.Background())
+	l.Closing, l.end = context.WithCancel(context.Background())
 	return l
 }
-
-// Closing returns the context that ends when Close begins.
-func (l *Life) Closing() context.Context { return l.closing }
 
 // End is when Close begins, and Wait when what is under way has ended.
 func (l *Life) End() {
@@ -41,7 +39,7 @@ func (l *Life) Wait() { l.under.Wait() }
 func (l *Life) Enter() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closing.Err() != nil {
+	if l.Closing.Err() != nil {
 		return false
 	}
 	l.under.Add(1)

@@ -255,7 +255,7 @@ func (d *Driver) LetGo(w *Write) {
 	if w.over { // and so is a write that the call has joined
 		return
 	}
-	d.SendingOver(d.cfg.Life.closing, w, 0)
+	d.SendingOver(d.cfg.Life.Closing, w, 0)
 	d.Conclude(w, &Answer{})
 }
 

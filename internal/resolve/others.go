@@ -26,7 +26,7 @@ func liveBook(account pending.AccountID) books.Account {
 // Exclusive reports whether nobody else trades an account: the program says so, and
 // nothing has shown the contrary. While that cannot be read, somebody may.
 func (d *Driver) Exclusive(account pending.AccountID) bool {
-	return d.cfg.IsExclusive(account) && d.askJournal(d.cfg.Life.closing, account, exitWaits) == nil && d.Books.Others(liveBook(account)) == ""
+	return d.cfg.IsExclusive(account) && d.askJournal(d.cfg.Life.Closing, account, exitWaits) == nil && d.Books.Others(liveBook(account)) == ""
 }
 
 // askJournal has the books know the sign that an earlier run has seen. It waits so long for a journal
@@ -105,15 +105,10 @@ func (r *shared) othersTrade(baseURL string, id books.Account, sign string) bool
 		}
 	}
 	r.mu.Unlock()
-	if by == nil || !by.cfg.Life.Enter() {
-		return false
-	}
-	go func() {
-		defer by.cfg.Life.Leave()
+	return by != nil && by.cfg.Life.Go(func() {
 		by.cfg.Others(id.ID, sign)
 		by.keepSign(baseURL, id.ID, sign)
-	}()
-	return true
+	})
 }
 
 // keepSign keeps a sign for later runs.

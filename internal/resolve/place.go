@@ -52,7 +52,7 @@ func (d *Driver) prepare(r Request) (Prepared, error) {
 	if full := d.full[r.Operation]; full != nil && time.Now().Before(full.until) {
 		return nil, full
 	}
-	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.closing, requestPatience, transport.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.Closing, requestPatience, transport.ErrTimeout)
 	defer cancel()
 	p, err := d.cfg.Host.Prepare(ctx, r)
 	if err == nil {

@@ -60,14 +60,9 @@ func (s *schedule) start() {
 	if s.running || s.closed {
 		return
 	}
-	if _, next := s.next(); next == nil || !s.life.Enter() {
-		return
+	if _, next := s.next(); next != nil {
+		s.running = s.life.Go(s.run)
 	}
-	s.running = true
-	go func() {
-		defer s.life.Leave()
-		s.run()
-	}()
 }
 
 // requested notes the number of a request about a job.
@@ -117,7 +112,7 @@ func (s *schedule) wait(ctx context.Context, of *Write) (ended error) {
 	case <-changed:
 	case <-ctx.Done():
 		ended = context.Cause(ctx)
-	case <-s.life.closing.Done():
+	case <-s.life.Closing.Done():
 		ended = ErrClosed
 	}
 	s.mu.Lock()
@@ -272,7 +267,7 @@ func (s *schedule) run() {
 	for {
 		s.mu.Lock()
 		of, j := s.next()
-		if j == nil || s.life.closing.Err() != nil {
+		if j == nil || s.life.Closing.Err() != nil {
 			s.running = false
 			s.rest()
 			s.mu.Unlock()
@@ -300,7 +295,7 @@ func (s *schedule) sleep(wait time.Duration) {
 	select {
 	case <-timer.C:
 	case <-s.wake:
-	case <-s.life.closing.Done():
+	case <-s.life.Closing.Done():
 	}
 }
 

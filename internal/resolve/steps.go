@@ -110,7 +110,7 @@ const mostNotePatience = 20 * time.Minute
 // and waited for longer: it may hang in this one call, or be as slow as that.
 func (d *Driver) noteBefore(w *Write, r record) error {
 	waits, began := min(max(d.noteWaits, notePatience), mostNotePatience), time.Now()
-	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.closing, waits, errHangs)
+	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.Closing, waits, errHangs)
 	defer cancel()
 	err := d.store.before(ctx, w, r)
 	if d.noteWaits = 2 * time.Since(began); ctx.Err() != nil {
@@ -297,7 +297,7 @@ func (d *Driver) probe(w *Write, place Prepared) error {
 	}
 	// It may run now, so no read beside it shows the account before or after it.
 	d.Books.SendBegan(w.account())
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Life.closing), requestPatience, transport.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(d.cfg.Life.Closing), requestPatience, transport.ErrTimeout)
 	defer cancel()
 	h := place.Send(ctx, gate)
 	d.Books.SendEnded(w.account(), time.Now())
@@ -314,7 +314,7 @@ func (d *Driver) probe(w *Write, place Prepared) error {
 
 // look reads the account, and has accounting judge it.
 func (d *Driver) look(w *Write, due time.Duration) error {
-	if err := d.askJournal(d.cfg.Life.closing, w.Intent.Account, notePatience); err != nil {
+	if err := d.askJournal(d.cfg.Life.Closing, w.Intent.Account, notePatience); err != nil {
 		return err // who trades there is not known: what the look says would stand for good
 	}
 	key := w.account()
@@ -327,7 +327,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 			return full
 		}
 		var err error
-		if l, err = d.cfg.Host.Read(d.cfg.Life.closing, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account}); err != nil {
+		if l, err = d.cfg.Host.Read(d.cfg.Life.Closing, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account}); err != nil {
 			if wait := d.cfg.Host.Judge(err).Wait; wait > 0 {
 				return d.cutShort(err, wait)
 			}
@@ -506,7 +506,7 @@ func (d *Driver) judge(w *Write, shown *seenLook, lookedBefore bool) accounting.
 
 // sendOnce sends a fence, or a request like one.
 func (d *Driver) sendOnce(place Prepared) Answer {
-	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.closing, requestPatience, transport.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.Closing, requestPatience, transport.ErrTimeout)
 	defer cancel()
 	return place.Send(ctx, nil)
 }

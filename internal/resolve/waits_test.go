@@ -344,7 +344,7 @@ func TestClose(t *testing.T) {
 		s.onAsk = func(operation string) {
 			if operation == order {
 				go shut(d)
-				<-d.cfg.Life.closing.Done()
+				<-d.cfg.Life.Closing.Done()
 			}
 		}
 		_, _ = d.Wait(t.Context(), w)
