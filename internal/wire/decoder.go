@@ -27,7 +27,7 @@ func Answer(data []byte, v Value) (Shape, error) {
 	err := d.Finish()
 	var shape Shape
 	if err == nil {
-		shape = d.envelope.shape(data)
+		shape = d.shapeOf(data)
 	}
 	buf := d.buf[:0]
 	if cap(buf) > maxIdleBuf {
@@ -71,10 +71,13 @@ type Decoder struct {
 	buf   []byte // for texts with escapes
 	err   error
 
-	envelope envelope
-	recent   *recent // nil before the first scalar
-	listed   bool    // in a list, or behind one
-	chunk    []byte  // room for copies of raw values in lists
+	shape     Shape // as far as it is known, without its texts
+	errorAt   int   // where their values begin; 0 without the member
+	messageAt int
+
+	recent *recent // nil before the first scalar
+	listed bool    // in a list, or behind one
+	chunk  []byte  // room for copies of raw values in lists
 }
 
 // NewDecoder returns a decoder of data, which may be reused once the decoder
@@ -141,7 +144,7 @@ func (d *Decoder) open(bracket byte) {
 		return
 	}
 	if d.depth == 0 {
-		d.envelope.object = bracket == '{'
+		d.shape.Object = bracket == '{'
 	}
 	if d.depth == maxDepth {
 		d.fail(TooDeep)

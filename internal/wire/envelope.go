@@ -32,61 +32,41 @@ func (anything) DecodeWire(d *Decoder) error {
 	return d.Err()
 }
 
-// The members that make a shape.
-const (
-	seenOK = 1 << iota
-	seenSuccess
-	seenError
-	seenMessage
-)
-
-// envelope is what a decoder notes of the shape on its way.
-type envelope struct {
-	object, ok, success bool
-	seen                uint8
-	error, message      int // where the values begin; 0 without the member
-}
-
-// noteMember notes a member of the top level if it is one of the four; false if
-// it was there before, because then two readers may see two answers.
+// noteMember notes a member of the top level if it is one of the four of a shape; false if it was
+// there before, because then two readers may see two answers.
 func (d *Decoder) noteMember() bool {
-	e := &d.envelope
-	var member uint8
+	s, twice := &d.shape, false
 	switch string(d.name) {
 	case "ok":
-		member = seenOK
-		e.ok = hasLiteral(d.data, d.pos, "true")
+		twice, s.HasOK = s.HasOK, true
+		s.OK = hasLiteral(d.data, d.pos, "true")
 	case "success":
-		member = seenSuccess
-		e.success = hasLiteral(d.data, d.pos, "true")
+		twice, s.HasSuccess = s.HasSuccess, true
+		s.Success = hasLiteral(d.data, d.pos, "true")
 	case "error":
-		member = seenError
-		e.error = d.pos
+		twice, d.errorAt = d.errorAt > 0, d.pos
 	case "message":
-		member = seenMessage
-		e.message = d.pos
+		twice, d.messageAt = d.messageAt > 0, d.pos
 	}
-	if e.seen&member != 0 {
+	if twice {
 		d.fail(Duplicate)
-		return false
 	}
-	e.seen |= member
-	return true
+	return !twice
 }
 
-// shape returns the shape of data, which has been read to its end.
-func (e *envelope) shape(data []byte) Shape {
-	s := Shape{Object: e.object, OK: e.ok, Success: e.success, HasOK: e.seen&seenOK != 0, HasSuccess: e.seen&seenSuccess != 0}
-	if e.error == 0 {
+// shapeOf returns the shape of data, which has been read to its end.
+func (d *Decoder) shapeOf(data []byte) Shape {
+	s := d.shape
+	if d.errorAt == 0 {
 		return s // a message alone is data of a success, not worth a copy
 	}
-	s.Error, s.HasError = e.text(data, e.error)
-	s.Message, s.HasMessage = e.text(data, e.message)
+	s.Error, s.HasError = textAt(data, d.errorAt)
+	s.Message, s.HasMessage = textAt(data, d.messageAt)
 	return s
 }
 
-// text copies the string that begins at data[i], if there is one.
-func (e *envelope) text(data []byte, i int) (text string, is bool) {
+// textAt copies the string that begins at data[i], if there is one.
+func textAt(data []byte, i int) (text string, is bool) {
 	if i == 0 || data[i] != '"' {
 		return "", false
 	}
