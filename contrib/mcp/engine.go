@@ -19,6 +19,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/contrib/docs"
+	"github.com/tradingapi/trading-go/internal/claims"
 	"github.com/tradingapi/trading-go/internal/disk"
 )
 
@@ -104,7 +105,7 @@ type Engine struct {
 	writes   []*write
 	tickets  map[string]*ticket
 	states   map[string]*state
-	resting  map[string]*rest // by account and order
+	claims   map[trading.AccountID]*claims.Set[*write]
 	turns    map[trading.AccountID]chan struct{}
 	halted   bool
 	markets  []trading.Market
@@ -134,7 +135,7 @@ func New(c Config) (_ *Engine, err error) {
 		c.clock = systemClock()
 	}
 	e := &Engine{
-		config: c, client: c.Client, now: c.clock, began: c.clock(), tickets: map[string]*ticket{}, states: map[string]*state{}, resting: map[string]*rest{},
+		config: c, client: c.Client, now: c.clock, began: c.clock(), tickets: map[string]*ticket{}, states: map[string]*state{}, claims: map[trading.AccountID]*claims.Set[*write]{},
 		turns: map[trading.AccountID]chan struct{}{}, peaks: map[trading.AccountID]decimal.Decimal{}, calls: map[string][]Moment{},
 	}
 	e.ctx, e.end = context.WithCancel(context.Background())
@@ -257,7 +258,7 @@ func (e *Engine) Busy() bool {
 	defer e.mu.Unlock()
 	now := e.now()
 	for _, w := range e.writes {
-		if w.inFlight() || w.mayRun() && !w.known() && !now.past(*w.Sent, unknownFor) {
+		if w.inFlight() || w.mayRun() && !w.known() && !now.past(*w.Sent, claims.Gone) {
 			return true
 		}
 	}

@@ -1,22 +1,23 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/claims"
 	"github.com/tradingapi/trading-go/risk"
 )
 
 const (
 	// lag is how long a read may not show what was done.
-	lag = 5 * time.Second
+	lag = claims.Lag
 	// lastSend is how long after its fact an entry may have been sent.
 	lastSend = 15 * time.Second
-	// unknownFor is how long a write of unknown outcome counts whole: nothing arrives later.
-	unknownFor = 35 * time.Minute
 	// readWithin bounds the reads that an entry is judged by.
 	readWithin = 8 * time.Second
 )
@@ -24,6 +25,7 @@ const (
 // look is an account as one answer's reads show it.
 type look struct {
 	began     Moment
+	ended     Moment // of the orders and the positions
 	orders    trading.OpenOrders
 	positions trading.Positions
 	state     *trading.AccountState
@@ -46,6 +48,7 @@ func (e *Engine) read(ctx context.Context, id trading.AccountID) (*look, error) 
 	if l.positions, err = trader(e.client, id).Positions(ctx); err != nil {
 		return nil, err
 	}
+	l.ended = e.now()
 	l.state, err = trader(e.client, id).State(ctx)
 	return l, err
 }
@@ -58,61 +61,59 @@ func trader(c *trading.Client, id trading.AccountID) trading.Trader {
 	return c.Live.Account(id)
 }
 
-// rest is an order or a run that looks have shown to wait.
-type rest struct {
-	account trading.AccountID
-	symbol  string
-	side    trading.Side
-	size    decimal.Decimal
-	risk    decimal.Decimal
-	missing *Moment // the first look that does not show it
+// claimsOf are the claims of an account. The caller has the lock.
+func (e *Engine) claimsOf(account trading.AccountID) *claims.Set[*write] {
+	if e.claims[account] == nil {
+		e.claims[account] = &claims.Set[*write]{Elsewhere: func(o *trading.RestingOrder) *write {
+			size, _ := o.Size.Get()
+			price, _ := o.LimitPrice.Get()
+			return &write{Risk: size.Mul(price)}
+		}}
+	}
+	return e.claims[account]
 }
 
-// seen takes over what a look shows of what waits. Of one that is gone the size counts until a look
-// that began five seconds after the first without it: it may have filled. It returns false if the
-// account has something whose size is not known.
+// begins lets an entry claim what it may add, from its first byte. The caller has the lock.
+func (e *Engine) begins(w *write) {
+	if !w.Action.entry() {
+		return
+	}
+	o := w.Action.Order
+	w.claim = &claims.Claim[*write]{Of: w, Symbol: o.Symbol, Side: o.Side, Size: o.Size, Waits: w.Action.waits()}
+	e.claimsOf(w.Action.Account).Add(w.claim)
+}
+
+// learns takes over what is known of a write that claims. The caller has the lock.
+func (e *Engine) learns(w *write) {
+	c := w.claim
+	switch {
+	case c == nil || w.Ended == nil:
+	case !w.known():
+		c.InDoubt(e.up(*w.Ended))
+	case w.Outcome != trading.Applied:
+		e.claimsOf(w.Action.Account).Drop(c)
+	default:
+		if a := w.Answer; a != nil {
+			c.Order, c.After = cmp.Or(a.Order, a.Run), a.After
+		}
+		c.Applied(e.up(*w.Ended))
+	}
+}
+
+// up is a moment by the clock of this machine that nobody sets, and never too early.
+func (e *Engine) up(m Moment) time.Duration {
+	now := e.now()
+	ago, _ := now.since(m)
+	return now.Up - ago
+}
+
+// seen takes over what a look shows of an account. It returns false if there is something of which it is
+// not known how much it may add, or lose. The caller has the lock.
 func (e *Engine) seen(account trading.AccountID, l *look) (judged bool) {
-	shown, judged := map[string]bool{}, true
-	waits := func(id string, as rest, sized bool) {
-		shown[id] = true
-		if own := e.placed(account, id); own != nil {
-			own.whole = false // from now on the order itself counts
-			as.symbol, as.side, as.size, as.risk, sized = own.Action.Symbol, own.Action.side(), own.Action.Order.Size, own.Risk, true
-		}
-		if !sized || as.symbol == "" || as.side == "" {
-			judged = false
-			return
-		}
-		as.account = account
-		e.resting[string(account)+" "+id] = &as
-	}
-	for i := range l.orders.Limits {
-		o := &l.orders.Limits[i]
-		size, sized := o.Size.Get()
-		if price, is := o.LimitPrice.Get(); is {
-			waits(string(o.ID), rest{symbol: o.Symbol, side: o.Side, size: size, risk: size.Mul(price)}, sized)
-		} else {
-			waits(string(o.ID), rest{}, false)
-		}
-	}
-	for i := range l.orders.Runs {
-		waits(string(l.orders.Runs[i].ID), rest{}, false)
-	}
-	for key, r := range e.resting {
-		switch {
-		case r.account != account || shown[key[len(account)+1:]]:
-		case r.missing == nil:
-			r.missing = &l.began
-		case l.began.past(*r.missing, lag):
-			delete(e.resting, key)
-		}
-	}
-	for _, w := range e.writes { // what waited and was never shown: it has filled, or was cancelled
-		if w.whole && w.known() && w.Action.Account == account && l.began.past(*w.Ended, 2*lag) {
-			w.whole = false
-		}
-	}
-	return judged
+	set := e.claimsOf(account)
+	set.See(claims.Look{Began: l.began.Up, Ended: l.ended.Up, Open: &l.orders, Positions: l.positions})
+	_, unsized := set.Unsized("")
+	return !unsized && !slices.ContainsFunc(set.All(), func(c *claims.Claim[*write]) bool { return c.Of.Risk.IsZero() && c.Of.Sent == nil })
 }
 
 // placed is the own write that left an order or a run with the service.
@@ -125,61 +126,21 @@ func (e *Engine) placed(account trading.AccountID, id string) *write {
 	return nil
 }
 
-// worst is how large the position on a side may be, in base units: the worse of the read and the own
-// last answer until a read that began five seconds after it, and whole whatever is under way or
-// rests. An opposite position makes up for nothing.
-func (e *Engine) worst(a *action, l *look) decimal.Decimal {
-	size := decimal.Zero
-	if p, open := l.positions.In(a.Symbol); open && p.Side == a.Order.Side {
-		size = p.Size
-	}
-	coming := decimal.Zero
-	for _, w := range e.writes {
-		if !w.Action.entry() || w.Action.Account != a.Account || w.Action.Symbol != a.Symbol || w.Action.Order.Side != a.Order.Side || !w.mayRun() {
-			continue
-		}
-		fresh := w.Ended == nil || !l.began.past(*w.Ended, lag)
-		switch {
-		case w.Action.waits():
-			if w.whole {
-				coming = coming.Add(w.Action.Order.Size)
-			}
-		case fresh && w.known() && w.Answer != nil && w.Answer.After.IsPositive():
-			size = decimal.Max(size, w.Answer.After)
-		case fresh || !w.known() && !l.began.past(*w.Sent, unknownFor):
-			coming = coming.Add(w.Action.Order.Size)
-		}
-	}
-	for _, r := range e.resting {
-		if r.account == a.Account && r.symbol == a.Symbol && r.side == a.Order.Side {
-			coming = coming.Add(r.size)
-		}
-	}
-	return size.Add(coming)
-}
-
 // openRisk is what the account may lose at its stops, in dollars: a position without a stop all of
 // its value, and what is under way or rests what it was bound to.
-func (e *Engine) openRisk(account trading.AccountID, l *look) decimal.Decimal {
-	sum := decimal.Zero
-	for i := range l.positions {
-		p := &l.positions[i]
+func (e *Engine) openRisk(account trading.AccountID) decimal.Decimal {
+	set, sum := e.claimsOf(account), decimal.Zero
+	held := set.Positions()
+	for i := range held {
+		p := &held[i]
 		price, priced := p.Mark.Price()
 		if !priced {
 			price = p.EntryPrice
 		}
 		sum = sum.Add(lossAt(p.Side, price, p.Size, p.StopLoss))
 	}
-	for _, w := range e.writes {
-		recent := w.Sent != nil && (w.Ended == nil || !l.began.past(*w.Ended, lag) || !w.known() && !l.began.past(*w.Sent, unknownFor))
-		if w.Action.entry() && w.Action.Account == account && w.mayRun() && (w.whole || recent && !w.Action.waits()) {
-			sum = sum.Add(w.Risk)
-		}
-	}
-	for _, r := range e.resting {
-		if r.account == account {
-			sum = sum.Add(r.risk)
-		}
+	for _, c := range set.All() {
+		sum = sum.Add(c.Of.Risk)
 	}
 	return sum
 }

@@ -109,6 +109,48 @@ func TestWhatRestsCounts(t *testing.T) {
 	})
 }
 
+// A limit that fills right before the only look since it was placed is not among the orders any more, and
+// not in the positions yet.
+func TestWhatFillsUnseenCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := limited(t, `"max_position_notional":"400000"`, `"max_position_notional":"20000"`)
+		first := r.must("execute", ticketOf(r.ticket(r.buy("type", "resting", "limit_price", "60000", "size", "0.2"))))
+		require.Equal(t, "applied", first.text("outcome"), "%v", first)
+		r.sim.SetLag("GET /positions", 5*time.Second)
+		time.Sleep(11 * time.Second)
+		r.sim.SetMark("BTC", "59000")
+		time.Sleep(time.Second)
+		require.Equal(t, "0.2", r.sim.Position("acc_1", "BTC").String())
+		beside := r.buy("adds_to", first.text("ticket"), "size", "0.2")
+		assert.Equal(t, "max_position_notional", r.refused("policy", "preview_order", beside).text("rule"))
+	})
+}
+
+// A resting order whose outcome nobody finds out counts until nothing of it can arrive, over a
+// restart too, and not for ever.
+func TestWhatRestsInDoubtEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := limited(t, `"max_position_notional":"400000"`, `"max_position_notional":"20000"`)
+		id := r.ticket(r.buy("type", "resting", "limit_price", "60000", "size", "0.2"))
+		w := r.engine.tickets[id].write
+		r.engine.mu.Lock()
+		r.engine.tickets[id].phase = used
+		r.engine.register(w)
+		r.engine.mu.Unlock()
+		r.engine.finish(w, trading.Unknown, "", nil)
+		look := func() map[string]string {
+			for range 3 {
+				time.Sleep(6 * time.Second)
+				r.must("account", nil)
+			}
+			return r.buy("adds_to", id, "size", "0.2")
+		}
+		assert.Equal(t, "max_position_notional", r.refused("policy", "preview_order", look()).text("rule"))
+		time.Sleep(time.Hour)
+		r.must("preview_order", look())
+	})
+}
+
 // Without a sandbox key no mark judges an order at the market.
 func TestWithoutASandboxKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

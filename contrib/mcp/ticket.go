@@ -207,9 +207,9 @@ func (e *Engine) capped(t *ticket, p *policy, l *look, price decimal.Decimal) *r
 		comes decimal.Decimal
 	}{
 		{"max_order_notional", p.OrderNotional, t.write.Notional},
-		{"max_position_notional", p.PositionSize, e.worst(a, l).Add(a.Order.Size).Mul(price)},
+		{"max_position_notional", p.PositionSize, e.claimsOf(a.Account).Largest(a.Symbol, a.Order.Side).Add(a.Order.Size).Mul(price)},
 		{"max_day_notional", p.DayNotional, day.Add(t.write.Notional)},
-		{"max_open_risk", p.OpenRisk, e.openRisk(a.Account, l).Add(t.write.Risk)},
+		{"max_open_risk", p.OpenRisk, e.openRisk(a.Account).Add(t.write.Risk)},
 		{"max_drawdown", p.Drawdown, fall},
 	} {
 		if !c.limit.within(c.comes) {
@@ -391,9 +391,10 @@ func (e *Engine) take(ctx context.Context, t *ticket) (*write, *refusal) {
 // lock.
 func (e *Engine) register(w *write) {
 	now := e.now()
-	w.Consumed, w.Sent, w.done, w.whole = now, &now, make(chan struct{}), w.Action.waits()
+	w.Consumed, w.Sent, w.done = now, &now, make(chan struct{})
 	w.ctx, w.drop = context.WithCancel(context.Background())
 	e.writes = append(e.writes, w)
+	e.begins(w)
 	e.changed(w)
 	e.keep(now)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/claims"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -33,7 +34,7 @@ type write struct {
 	done   chan struct{}    // closed when the call has ended
 	ctx    context.Context  //nolint:containedctx // of the call
 	drop   func()           // ends it: what has not left does not leave
-	whole  bool             // what rests of it is counted whole
+	claim  *claims.Claim[*write]
 }
 
 func (w *write) known() bool { return w.Outcome != trading.Unknown }
@@ -133,7 +134,6 @@ func (f *facts) note(what string, w *write) error {
 // the client may know.
 func (e *Engine) takeOver(left []*write) {
 	for _, w := range left {
-		w.whole = w.mayRun() && w.Action.waits()
 		e.writes = append(e.writes, w)
 		switch {
 		case w.known() && w.Ended == nil: // never sent
@@ -146,6 +146,10 @@ func (e *Engine) takeOver(left []*write) {
 				w.Ended = &end
 			}
 			e.background(func(ctx context.Context) { e.resolveLeft(ctx, w) })
+		}
+		if w.mayRun() {
+			e.begins(w)
+			e.learns(w)
 		}
 	}
 }
@@ -222,7 +226,7 @@ func (e *Engine) finish(w *write, outcome trading.Outcome, code string, a *answe
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	w.Outcome, w.Code, w.Ended, w.Answer = next.Outcome, next.Code, next.Ended, next.Answer
-	w.whole = w.whole && w.mayRun()
+	e.learns(w)
 	e.changed(w)
 }
 

@@ -19,7 +19,8 @@ type Look struct {
 
 // Set has the claims of one account. It is for one user at a time.
 type Set[T any] struct {
-	// Elsewhere makes what the set keeps of an order that was placed elsewhere; nil keeps nothing.
+	// Elsewhere makes what its user keeps with an order or a run that was placed elsewhere; nil keeps
+	// nothing.
 	Elsewhere func(o *trading.RestingOrder) T
 
 	all  []*Claim[T]
@@ -36,6 +37,14 @@ func (s *Set[T]) Drop(c *Claim[T]) {
 
 // All are the claims; the caller changes no slice of them.
 func (s *Set[T]) All() []*Claim[T] { return s.all }
+
+// Positions are those of the last look.
+func (s *Set[T]) Positions() trading.Positions {
+	if s.last == nil {
+		return nil
+	}
+	return s.last.Positions
+}
 
 // Waiting is the claim of an order or a run; nil if there is none.
 func (s *Set[T]) Waiting(order string) *Claim[T] {
@@ -61,26 +70,14 @@ func (s *Set[T]) See(l Look) {
 	s.last = &l
 	shown := map[string]bool{}
 	for i := range l.Open.Limits {
-		o := &l.Open.Limits[i]
-		shown[string(o.ID)] = true
-		if s.Waiting(string(o.ID)) != nil {
-			continue
-		}
-		size, sized := o.Size.Get()
-		c := &Claim[T]{Symbol: o.Symbol, Side: o.Side, Size: size, Exit: string(o.Extra["reduceOnly"]) == "true"}
-		c.Unsized = o.Symbol == "" || !sized || o.Side != trading.Long && o.Side != trading.Short
-		if s.Elsewhere != nil {
-			c.Of = s.Elsewhere(o)
-		}
-		s.placed(c, string(o.ID), &l)
+		shown[string(l.Open.Limits[i].ID)] = true
+		s.shows(&l.Open.Limits[i], &l)
 	}
 	for i := range l.Open.Runs {
 		r := &l.Open.Runs[i]
 		shown[string(r.ID)] = true
-		if s.Waiting(string(r.ID)) == nil {
-			s.placed(&Claim[T]{Symbol: r.Symbol, Unsized: true}, string(r.ID), &l)
-		}
-		if filled, is := r.Extra.Decimal("executedSize"); is { // which the contract does not show
+		s.shows(&trading.RestingOrder{ID: trading.OrderID(r.ID), Symbol: r.Symbol, Side: r.Side}, &l) // its size is not known
+		if filled, is := r.Extra.Decimal("executedSize"); is {                                        // which the contract does not show
 			for _, c := range s.all {
 				if c.Order == string(r.ID) {
 					c.fills(filled, &l)
@@ -105,9 +102,19 @@ func (s *Set[T]) See(l Look) {
 	})
 }
 
-// placed begins the claim of what was placed elsewhere.
-func (s *Set[T]) placed(c *Claim[T], id string, l *Look) {
-	c.Order, c.Waits, c.foreign = id, true, true
+// shows begins the claim of what a look shows and was placed elsewhere.
+func (s *Set[T]) shows(o *trading.RestingOrder, l *Look) {
+	if s.Waiting(string(o.ID)) != nil {
+		return
+	}
+	size, sized := o.Size.Get()
+	c := &Claim[T]{
+		Symbol: o.Symbol, Side: o.Side, Size: size, Exit: string(o.Extra["reduceOnly"]) == "true", Order: string(o.ID), Waits: true, foreign: true,
+		Unsized: o.Symbol == "" || !sized || o.Side != trading.Long && o.Side != trading.Short,
+	}
+	if s.Elsewhere != nil {
+		c.Of = s.Elsewhere(o)
+	}
 	c.Applied(l.Began - Lag)
 	s.all = append(s.all, c)
 }
@@ -128,10 +135,8 @@ func (s *Set[T]) Unsized(symbol string) (order string, is bool) {
 // run that was changed its largest size counts.
 func (s *Set[T]) Largest(symbol string, side trading.Side) decimal.Decimal {
 	held, coming := decimal.Zero, decimal.Zero
-	if s.last != nil {
-		if p, is := s.last.Positions.In(symbol); is && p.Side == side {
-			held = p.Size
-		}
+	if p, is := s.Positions().In(symbol); is && p.Side == side {
+		held = p.Size
 	}
 	waits := map[string]decimal.Decimal{}
 	for _, c := range s.all {
