@@ -2,6 +2,7 @@ package protect
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,6 +151,44 @@ func TestResumeNextDay(t *testing.T) {
 		require.Equal(t, Held, r.state().State)
 		r.wait(time.Hour)
 		require.True(t, r.state().State.AllowsEntry() || r.state().State == SoftHalt, "%s", r.state().State)
+	})
+}
+
+// TestAnAssessmentOfYesterday: one that a cache has kept over midnight, and a clock of the service's that is set
+// back, begin no day: what was flattened today stays so.
+func TestAnAssessmentOfYesterday(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(23*time.Hour + 58*time.Minute)
+		r := newRig(t, func(o *Options) { o.ResumeNextDay = true })
+		r.wait(4 * time.Minute)
+		r.p.watchers[acc].become(Held, "a test")
+		kept := fmt.Sprintf(`{"ok":true,"status":"healthy","feed":"live","service":"s","version":"v1","asOf":%d,"cacheSeconds":5}`, time.Now().Add(-3*time.Minute).UnixMilli())
+		r.sim.Fault("GET /health", tradingsim.Raw(200, map[string][]string{"Content-Type": {"application/json"}}, kept))
+		r.wait(time.Minute)
+		require.Equal(t, Held, r.state().State, r.state().Reason)
+	})
+}
+
+// TestAStartByAWrongClock: what was flattened today stays so where the health cannot be read and this machine's clock
+// is a day ahead.
+func TestAStartByAWrongClock(t *testing.T) {
+	bubble(t, func(o *Options) { o.ResumeNextDay = true }, func(t *testing.T, r *rig) {
+		w := r.p.watchers[acc]
+		w.become(Held, "a test")
+		now := r.p.now
+		w.mu.Lock()
+		w.serviceAt = instant{} // as after a start
+		r.p.now = func() instant {
+			i := now()
+			i.wall = i.wall.Add(24 * time.Hour)
+			return i
+		}
+		w.mu.Unlock()
+		for range 30 {
+			r.sim.Fault("GET /health", tradingsim.GatewayError(502))
+		}
+		r.wait(2 * time.Minute)
+		require.Equal(t, Held, r.state().State, r.state().Reason)
 	})
 }
 

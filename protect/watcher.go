@@ -250,14 +250,17 @@ func (w *watcher) learn(l *look, marked bool) {
 	if l.health != nil && !l.health.AsOf.IsZero() {
 		w.serviceAt, w.serviceIs = l.began, l.health.AsOf
 	}
-	day := w.p.options.Rollover.day(w.serviceNow(now))
+	day := "" // by no clock of this machine, which may be wrong
+	if !w.serviceAt.unset() {
+		day = w.p.options.Rollover.day(w.serviceNow(now))
+	}
 	r := w.record
 	vanished := w.vanished
 	w.vanished = !r.Floors.Daily.IsZero() && l.state.DailyLossFloor.IsZero() ||
 		!r.Floors.Global.IsZero() && l.state.GlobalLossFloor.IsZero()
-	r.Floors = r.Floors.seen(l.state, r.Day != "" && r.Day != day)
-	newDay := r.Day != "" && r.Day != day
-	r.Day = day
+	newDay := r.Day != "" && day > r.Day // an assessment may be older than the one before: no day begins twice
+	r.Floors = r.Floors.seen(l.state, newDay)
+	r.Day = max(r.Day, day)
 	w.record = r
 	if good {
 		w.goodAt = l.began
