@@ -48,8 +48,9 @@
 // root, has a second name, or can be written by others, and a folder that everybody can
 // write to.
 //
-// A journal that is removed, moved or replaced while it is open has failed ([ErrFailed]):
-// each sync compares the file with what is at its path. A relative path is of the folder
+// A journal that is removed, moved, replaced or written over while it is open has failed ([ErrFailed]):
+// each sync compares the file with what is at its path, and its newest mark with the one in
+// memory. A relative path is of the folder
 // in which Open was called. Use a local disk: file systems on a
 // network often sync or lock in name only. On Windows a folder cannot be synced.
 //

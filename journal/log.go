@@ -122,8 +122,9 @@ func (l *Log) Close() error {
 	l.work.Wait()
 	l.turn <- struct{}{}
 	defer l.unlockTurn()
+	l.step(l.checkFile)
 	l.step(l.flush)
-	l.step(func() error { return l.file.Check() })
+	l.step(l.checkFile)
 	err := l.failed
 	if l.file != nil {
 		err = errors.Join(err, l.file.Close())
@@ -241,7 +242,7 @@ func (l *Log) sync() {
 	l.unlockTurn()
 	err := l.file.Sync()
 	if err == nil {
-		err = l.file.Check()
+		err = l.checkFile()
 	}
 	l.turn <- struct{}{}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 )
 
 // segment is a file that frames are appended to.
@@ -38,6 +39,31 @@ func (s *segment) putMark(end int64, chain uint32) error {
 	s.synced, s.mark = end, mark{s.mark.count + 1, end, chain}
 	_, err := s.file.WriteAt(s.mark.encode(s.life), s.mark.at())
 	return err
+}
+
+// errWrittenOver means that somebody else has written to the file, or cut it.
+var errWrittenOver = errors.New("the file was written over while it was open: put back what was there, and start again")
+
+// checkFile checks that the file is the one at its path, and has what was written to it: the header and the newest
+// mark.
+func (s *segment) checkFile() error {
+	if err := s.file.Check(); err != nil {
+		return err
+	}
+	var header [headerSize]byte
+	var newest [markSize]byte
+	_, err := s.file.ReadAt(header[:], 0)
+	if err == nil {
+		_, err = s.file.ReadAt(newest[:], s.mark.at())
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	life, whole := decodeHeader(header[:])
+	if m, ok := decodeMark(newest[:], s.life); !whole || life != s.life || !ok || m != s.mark {
+		return errWrittenOver
+	}
+	return nil
 }
 
 // flush makes everything durable, and then the mark that says so.
@@ -111,7 +137,7 @@ func (l *Log) bloated(atLeast int64) bool {
 // when it is complete and synced. Until then the old one stays as it is.
 func (l *Log) rewrite() error {
 	if l.file != nil {
-		if err := l.file.Check(); err != nil { // what is there now is not for us to replace
+		if err := l.checkFile(); err != nil { // what is there now is not for us to replace
 			return err
 		}
 	}
