@@ -131,7 +131,6 @@ func FromEnv(opts ...Option) (*Client, error) {
 // Close may be called more than once.
 func (c *Client) Close() error {
 	c.core.life.End()
-	c.core.driver.Close()
 	c.core.limits.Close()
 	c.core.life.Wait()
 	c.core.transport.Close()

@@ -352,9 +352,6 @@ func (d *Driver) goOn(w *Write) {
 	}
 }
 
-// Close ends the goroutine's work: the client's context has ended.
-func (d *Driver) Close() { d.schedule.close() }
-
 // isYoung reports whether a write may still be asked about with its own bytes. That takes two
 // fences, and with many in doubt the second has its place a minute after the first: so one that
 // has had none is too old a minute before.

@@ -225,7 +225,6 @@ func client(t *testing.T, s *service, change ...func(*Config)) *Driver {
 	d := New(c)
 	closes.Store(d, func() {
 		life.End()
-		d.Close()
 		life.Wait()
 	})
 	t.Cleanup(func() { shut(d) })

@@ -24,7 +24,6 @@ type schedule struct {
 	jobs    map[*Write]*job
 	wake    chan struct{} // something has changed
 	running bool
-	closed  bool
 }
 
 // job is where a job stands.
@@ -57,7 +56,7 @@ func (s *schedule) start() {
 	case s.wake <- struct{}{}:
 	default:
 	}
-	if s.running || s.closed {
+	if s.running {
 		return
 	}
 	if _, next := s.next(); next != nil {
@@ -221,13 +220,6 @@ func (s *schedule) all() []*Write {
 	}
 	slices.SortFunc(jobs, byDecision)
 	return jobs
-}
-
-// close has no goroutine begin any more.
-func (s *schedule) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
 }
 
 // next returns the job whose turn it is; nil if there is none. The lock is held.

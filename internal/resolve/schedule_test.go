@@ -51,7 +51,6 @@ func newTurns(t *testing.T, background bool) *turns {
 }
 
 func (r *turns) end() {
-	r.close()
 	r.life.End()
 	r.life.Wait()
 }
