@@ -95,7 +95,7 @@ func (r *registry) doubtedBeside(e *Write) (beside []*Write) {
 		return nil
 	}
 	for other := range r.around(e.shows()) {
-		if other != e && other.doubted && !other.quiet && !slices.Contains(beside, other) {
+		if other != e && other.doubted && !other.settled && !slices.Contains(beside, other) {
 			beside = append(beside, other)
 		}
 	}
@@ -154,7 +154,14 @@ func (r *registry) setDoubted(e *Write, doubted bool) {
 func (r *registry) settle(e *Write) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e.quiet = true
+	e.settled = true
+}
+
+// isSettled reports whether it was settled.
+func (r *registry) isSettled(e *Write) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return e.settled
 }
 
 // clear notes that it is in doubt no longer.
@@ -202,7 +209,7 @@ func (r *registry) doubtedIn(p pending.Place) []pending.IntentID {
 	}
 	var ids []pending.IntentID
 	for e := range r.around([]pending.Place{p}) {
-		if e.doubted && !e.quiet {
+		if e.doubted && !e.settled {
 			ids = append(ids, e.Intent.ID)
 		}
 	}

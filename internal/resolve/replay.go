@@ -39,6 +39,5 @@ func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final
 	}
 	d.store.later(w, record{Beside: &books.Note{Settled: true}})
 	d.pending.settle(w)
-	d.say(func() { w.settled = true })
 	return true
 }

@@ -202,9 +202,6 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 			continue
 		}
 		r.doubt(w.Write)
-		if w.settled {
-			r.settle(w.Write)
-		}
 		if w.Intent.BaseURL != d.cfg.BaseURL {
 			w.inquire().reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
 		}

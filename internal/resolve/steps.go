@@ -475,7 +475,7 @@ func (d *Driver) decide(w *Write, shown *seenLook, lookedBefore bool) accounting
 }
 
 // isUnsettled reports whether a write may hide something. The registry's lock is held.
-func isUnsettled(w *Write) bool { return !w.quiet }
+func isUnsettled(w *Write) bool { return !w.settled }
 
 // judge is decide by accounting.
 func (d *Driver) judge(w *Write, shown *seenLook, lookedBefore bool) accounting.Verdict {

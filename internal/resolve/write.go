@@ -149,12 +149,11 @@ type Write struct {
 	Left       bool                 // an earlier run began it
 	open       bool                 // it is among the open writes; the registry's
 	doubted    bool                 // it is in doubt; the registry's
-	quiet      bool                 // it keeps its places closed no longer; the registry's
 	registered bool                 // its call, or a restart, has added it to them; stays so after its end
 	journaled  bool                 // its journal knows it
 	gap        bool                 // an exit beside it may be in no journal
 	abandoned  bool                 // the client that began it has closed; the registry's
-	settled    bool                 // nobody finds out, and it hides nothing
+	settled    bool                 // nobody finds out, and it hides nothing, so that it keeps its places closed no longer; the registry's
 	over       bool                 // the call that sends it is
 	heardLate  bool                 // an answer to a send that nobody waits for has decided it
 	late       atomic.Pointer[late] // what came of such sends; nil where there are none
