@@ -20,14 +20,14 @@ import (
 type host struct{ c *core }
 
 // Read reads an account, or one list of it. For an entry that waits it tries again within its second.
-func (h host) Read(ctx context.Context, r resolve.Reading) (*resolve.Look, error) {
+func (h host) Read(ctx context.Context, of books.Account, list resolve.List, awaited bool) (*resolve.Look, error) {
 	opts := recoveryOptions()
-	if r.Awaited {
+	if awaited {
 		opts.retry = defaultCallOptions().retry
 	}
 	var t accountReader = &Sandbox{&MarketData{caller{h.c, opts}}}
-	account := &Account{id: r.Account, caller: caller{h.c, opts}}
-	live, all := r.Environment == EnvLive, r.Of == resolve.AllLists
+	account := &Account{id: of.ID, caller: caller{h.c, opts}}
+	live, all := of.Environment == EnvLive, list == resolve.AllLists
 	if live {
 		t = account
 	}
@@ -39,7 +39,7 @@ func (h host) Read(ctx context.Context, r resolve.Reading) (*resolve.Look, error
 		}
 		l.Status = string(state.Status)
 	}
-	if all || r.Of == resolve.ListPositions {
+	if all || list == resolve.ListPositions {
 		positions, err := t.Positions(ctx)
 		if err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (h host) Read(ctx context.Context, r resolve.Reading) (*resolve.Look, error
 			l.Levels[positions[i].Symbol] = levelsOf(&positions[i])
 		}
 	}
-	if live && (all || r.Of == resolve.ListOrders) {
+	if live && (all || list == resolve.ListOrders) {
 		open, err := account.OpenOrders(ctx)
 		if err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func (h host) Read(ctx context.Context, r resolve.Reading) (*resolve.Look, error
 		}
 		l.Finished = endedOf(finished)
 	}
-	if all || r.Of == resolve.ListTrades {
+	if all || list == resolve.ListTrades {
 		trades, err := t.Trades(ctx)
 		if err != nil {
 			return nil, err

@@ -160,7 +160,7 @@ func (d *Driver) share(account books.Account, of List, most int) <-chan struct{}
 		defer cancel()
 		// The books have what it shows, as of each read of the program's (call.saw). Without it the
 		// entry goes all the same, and is harder to find out about.
-		_, _ = d.cfg.Host.Read(ctx, Reading{Environment: account.Environment, Account: account.ID, Of: of, Awaited: true})
+		_, _ = d.cfg.Host.Read(ctx, account, of, true)
 	})
 	if !begun {
 		return nil

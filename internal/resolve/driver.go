@@ -77,8 +77,8 @@ type Host interface {
 	// Prepare gets a request, which goes alone on a connection of its own or over a kept one,
 	// what it needs, at once or not at all.
 	Prepare(ctx context.Context, r Request) (Prepared, error)
-	// Read reads an account, or one list of it.
-	Read(ctx context.Context, r Reading) (*Look, error)
+	// Read reads an account, or one list of it. An entry may await it, for a second at the most.
+	Read(ctx context.Context, account books.Account, of List, awaited bool) (*Look, error)
 	// SetLevels sets the levels of a position in place of a setting, once, as a write of its own, which is
 	// found out about like any other.
 	SetLevels(ctx context.Context, of *pending.Intent, wanted Levels) error
@@ -318,7 +318,7 @@ func (d *Driver) learnTime(w *Write) bool {
 		return false
 	}
 	d.dated = true
-	_, err := d.cfg.Host.Read(d.cfg.Life.Closing, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: ListTrades})
+	_, err := d.cfg.Host.Read(d.cfg.Life.Closing, w.account(), ListTrades, false)
 	return err == nil
 }
 

@@ -262,7 +262,7 @@ func (d *Driver) restoreLevels(w *Write) (again time.Time, more bool) {
 		r.err = errors.New("a newer setting is still in doubt")
 		return time.Time{}, false
 	}
-	look, err := d.cfg.Host.Read(d.cfg.Life.Closing, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account, Of: ListPositions})
+	look, err := d.cfg.Host.Read(d.cfg.Life.Closing, w.account(), ListPositions, false)
 	if err != nil {
 		d.noteService(d.cfg.Host.Judge(err).Class, err)
 		r.at, r.err = now.Add(lag), err

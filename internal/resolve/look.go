@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
-	"github.com/tradingapi/trading-go/internal/pending"
-	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // Look is one look at everything on an account in which a write can show. It serves
@@ -20,14 +18,6 @@ type Look struct {
 	Finished  accounting.Newest
 	Status    string
 	Shown     any // the closed trades as the client shows them
-}
-
-// Reading is what is read of an account.
-type Reading struct {
-	Environment spec.Environment
-	Account     pending.AccountID
-	Of          List
-	Awaited     bool // by an entry, for a second at the most
 }
 
 // List is a list of an account.

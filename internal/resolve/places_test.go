@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
@@ -272,13 +273,13 @@ type scarce struct {
 	at []time.Time
 }
 
-func (s *scarce) Read(ctx context.Context, r Reading) (*Look, error) {
+func (s *scarce) Read(ctx context.Context, account books.Account, of List, awaited bool) (*Look, error) {
 	for range 5 {
-		if !r.Awaited && !s.take() {
+		if !awaited && !s.take() {
 			return nil, errFull
 		}
 	}
-	return s.service.Read(ctx, r)
+	return s.service.Read(ctx, account, of, awaited)
 }
 
 func (s *scarce) take() bool {

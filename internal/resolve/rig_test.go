@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/spec"
@@ -138,9 +139,9 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) Answer {
 	return a
 }
 
-func (s *service) Read(_ context.Context, r Reading) (*Look, error) {
+func (s *service) Read(_ context.Context, _ books.Account, of List, awaited bool) (*Look, error) {
 	switch {
-	case r.Of == ListPositions:
+	case of == ListPositions:
 		s.note("levels")
 		if len(s.has) == 0 {
 			return &Look{}, s.noRead
@@ -148,17 +149,17 @@ func (s *service) Read(_ context.Context, r Reading) (*Look, error) {
 		has := s.has[0]
 		s.has = s.has[min(1, len(s.has)-1):]
 		return &Look{Levels: map[string]Levels{"BTC": has}}, s.noRead
-	case r.Of == ListOrders:
+	case of == ListOrders:
 		if s.note("orders"); s.orders != nil {
 			s.orders()
 		}
 		return &Look{}, nil
-	case r.Of == ListTrades:
+	case of == ListTrades:
 		if s.note("trades"); s.trades != nil {
 			s.trades()
 		}
 		return &Look{}, nil
-	case r.Awaited:
+	case awaited:
 		s.note("baseline")
 		return &Look{}, nil
 	}

@@ -327,7 +327,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 			return full
 		}
 		var err error
-		if l, err = d.cfg.Host.Read(d.cfg.Life.Closing, Reading{Environment: w.Intent.Environment, Account: w.Intent.Account}); err != nil {
+		if l, err = d.cfg.Host.Read(d.cfg.Life.Closing, key, AllLists, false); err != nil {
 			if wait := d.cfg.Host.Judge(err).Wait; wait > 0 {
 				return d.cutShort(err, wait)
 			}
