@@ -252,7 +252,7 @@ func (w *watcher) status() Status {
 	s := w.known
 	s.Account, s.State, s.Since, s.Reason = w.id, w.record.State, w.record.Since, w.record.Reason
 	s.Running, s.Blind, s.Manual = w.running, w.record.Blind, w.record.Manual
-	s.Interval, s.Reserved = w.interval, len(w.reserved)
+	s.Interval, s.Reserved = w.interval, w.own()
 	if err := w.closed(); err != nil {
 		s.Refusal = err.Error()
 	}

@@ -7,13 +7,14 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/claims"
 )
 
 // What is in this file, in worst.go, floor.go, moves.go and level.go are functions over
 // values: no clock, no lock, no connection.
 
 // readLag is how much older than its request what a read shows may be.
-const readLag = 5 * time.Second
+const readLag = claims.Lag
 
 // closeTime is how long a close may take.
 const closeTime = 3 * time.Second

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -100,9 +101,9 @@ func (w *watcher) admit(ctx context.Context, t *ticket, o trading.Write) (err er
 	if !t.hold(r, w) {
 		return fmt.Errorf("%w: its call has ended", ErrNotJudged)
 	}
-	w.reserved[r] = struct{}{}
+	w.reserved.Add(r)
 	if err := w.keepReserved(true); err != nil {
-		delete(w.reserved, r)
+		w.reserved.Drop(r)
 		return errUnkept(err)
 	}
 	w.follow()
@@ -210,60 +211,22 @@ func (w *watcher) books(own, order *reservation) ([]book, error) {
 		of[symbol] = b
 		return b, nil
 	}
-	mine := map[string]bool{} // what waits and is a reservation
-	for r := range w.reserved {
-		mine[r.id] = r.id != "" || mine[r.id]
+	for _, r := range append(slices.Clone(w.reserved.All()), order) {
 		if r == own {
 			continue
 		}
-		if r.unjudged != nil {
-			return nil, r.unjudged
+		if r.Of.unjudged != nil {
+			return nil, r.Of.unjudged
 		}
-		b, err := at(r.symbol)
+		b, err := at(r.Symbol)
 		if err != nil {
 			return nil, err
 		}
-		r.addTo(b)
+		b.add(r)
 	}
-	if err := w.waiting(mine, at); err != nil {
-		return nil, err
-	}
-	b, err := at(order.symbol)
-	if err != nil {
-		return nil, err
-	}
-	order.addTo(b)
 	books := make([]book, 0, len(of))
 	for _, symbol := range sortedKeys(of) {
 		books = append(books, *of[symbol])
 	}
 	return books, nil
-}
-
-// waiting adds what rests on the account and was not reserved here. A run whose total is
-// not known, and an order whose record does not tell what it is, cannot be judged.
-func (w *watcher) waiting(mine map[string]bool, at func(string) (*book, error)) error {
-	for i := range w.look.open.Runs {
-		if id := string(w.look.open.Runs[i].ID); !mine[id] {
-			return fmt.Errorf("run %q was not placed through this guard, so its total is not known", id)
-		}
-	}
-	for i := range w.look.open.Limits {
-		o := &w.look.open.Limits[i]
-		if mine[string(o.ID)] {
-			continue
-		}
-		size, sized := o.Size.Get()
-		limit, priced := o.LimitPrice.Get()
-		if o.Symbol == "" || !sized || !priced || o.Side != trading.Long && o.Side != trading.Short {
-			return fmt.Errorf("the record of order %q does not tell what it is", o.ID)
-		}
-		r := &reservation{symbol: o.Symbol, side: o.Side, size: size, price: trading.Some(limit), limit: true, exit: string(o.Extra["reduceOnly"]) == "true"}
-		b, err := at(o.Symbol)
-		if err != nil {
-			return err
-		}
-		r.addTo(b)
-	}
-	return nil
 }

@@ -18,6 +18,7 @@ type kept struct {
 	Stop   trading.Level                `json:",omitzero"`
 	Exit   bool                         `json:",omitempty"`
 	Whole  bool                         `json:",omitempty"`
+	Waits  bool                         `json:",omitempty"`
 	ID     string                       `json:",omitempty"`
 	// Known means that it was carried out.
 	Known bool `json:",omitempty"`
@@ -25,16 +26,22 @@ type kept struct {
 
 // save writes the record with what is reserved now. The lock is held.
 func (w *watcher) save(r *record, durable bool) error {
-	r.Reserved = nil
-	for one := range w.reserved {
-		if one.unjudged == nil { // that one is pending in the journal, which Adopt reads
-			r.Reserved = append(r.Reserved, kept{
-				Symbol: one.symbol, Side: one.side, Size: one.size, Price: one.price, Limit: one.limit, Stop: one.stop,
-				Exit: one.exit, Whole: one.whole, ID: one.id, Known: !one.answered.unset(),
+	r.Reserved = w.keeps()
+	return w.p.store.save(r, durable)
+}
+
+// keeps is what is reserved now, for the next run. The lock is held.
+func (w *watcher) keeps() (all []kept) {
+	now := w.p.now().mono
+	for _, r := range w.reserved.All() {
+		if r.Of.unjudged == nil && !r.Of.elsewhere { // Adopt reads the one in the journal, and a look shows the other
+			all = append(all, kept{
+				Symbol: r.Symbol, Side: r.Side, Size: r.Size, Price: r.Of.price, Limit: r.Of.limit, Stop: r.Of.stop,
+				Exit: r.Exit, Whole: r.Of.whole, Waits: r.Waits, ID: r.Order, Known: r.Ended(now),
 			})
 		}
 	}
-	return w.p.store.save(r, durable)
+	return all
 }
 
 // keepReserved writes what is reserved now: durably before an entry is sent, and when the service
@@ -54,41 +61,41 @@ func (w *watcher) recall() {
 	now := w.p.now()
 	for _, k := range w.record.Reserved {
 		r := &reservation{
-			symbol: k.Symbol, side: k.Side, size: k.Size, price: k.Price, limit: k.Limit, stop: k.Stop,
-			exit: k.Exit, whole: k.Whole, id: k.ID,
+			Symbol: k.Symbol, Side: k.Side, Size: k.Size, Exit: k.Exit, Waits: k.Waits, Order: k.ID,
+			Of: terms{price: k.Price, limit: k.Limit, stop: k.Stop, whole: k.Whole},
 		}
-		if k.Known || k.ID != "" {
-			r.answered = now
-		} else {
-			r.left, r.forget = true, instant{now.wall.Add(gone), now.mono + gone}
+		if r.Applied(now.mono); !k.Known && k.ID == "" {
+			r.Of.left = true
+			r.InDoubt(now.mono)
 		}
-		w.reserved[r] = struct{}{}
+		w.reserved.Add(r)
 	}
 }
 
 // same reports whether an order may do what another may.
-func (r *reservation) same(o *reservation) bool {
-	return r.symbol == o.symbol && r.side == o.side && r.size.Equal(o.size) && r.price.Equal(o.price) &&
-		r.limit == o.limit && r.stop.Equal(o.stop) && r.exit == o.exit
+func same(r, o *reservation) bool {
+	return r.Symbol == o.Symbol && r.Side == o.Side && r.Size.Equal(o.Size) && r.Of.price.Equal(o.Of.price) &&
+		r.Of.limit == o.Of.limit && r.Of.stop.Equal(o.Of.stop) && r.Exit == o.Exit
 }
 
 // find takes the reservation that an earlier run has left for a pending write. The lock is held.
 func (w *watcher) find(of *reservation) *reservation {
-	for r := range w.reserved {
-		if r.left && r.same(of) {
-			r.left, r.forget = false, instant{}
+	for _, r := range w.reserved.All() {
+		if r.Of.left && same(r, of) {
+			r.Of.left = false
 			return r
 		}
 	}
-	w.reserved[of] = struct{}{}
+	w.reserved.Add(of)
 	return of
 }
 
 // release lets a look end what an earlier run has left and what is not pending. The lock is held.
 func (w *watcher) release() {
-	for r := range w.reserved {
-		if r.left {
-			r.left, r.forget, r.answered = false, instant{}, w.p.now()
+	for _, r := range w.reserved.All() {
+		if r.Of.left {
+			r.Of.left = false
+			r.Applied(w.p.now().mono)
 		}
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/claims"
 )
 
 // look is what one look at an account has read. What waits is read first and the positions
 // after it: what fills between the two shows in the second.
 type look struct {
 	began     instant
+	ended     instant // of the orders and the positions
 	state     *trading.AccountState
 	positions trading.Positions
 	open      *trading.OpenOrders
@@ -48,6 +50,7 @@ func (w *watcher) readAccount(ctx context.Context, l *look) (err error) {
 	if l.positions, err = w.account.Positions(ctx, reading()...); err != nil {
 		return err
 	}
+	l.ended = w.p.now()
 	l.state, err = w.account.State(ctx, reading()...)
 	return err
 }
@@ -61,7 +64,7 @@ func (w *watcher) take(l *look) {
 		return
 	}
 	w.look = l
-	w.shown(l)
+	w.reserved.See(claims.Look{Began: l.began.mono, Ended: l.ended.mono, Open: l.open, Positions: l.positions})
 	w.follow()
 	held, assumed := w.holdings(w.p.now())
 	l.computed = computedEquity(l.state.Balance, held)
@@ -74,8 +77,10 @@ func (w *watcher) follow() {
 	for i := range w.look.positions {
 		all[w.look.positions[i].Symbol] = struct{}{}
 	}
-	for r := range w.reserved {
-		all[r.symbol] = struct{}{}
+	for _, r := range w.reserved.All() {
+		if r.Symbol != "" {
+			all[r.Symbol] = struct{}{}
+		}
 	}
 	now := sortedKeys(all)
 	w.p.market.follow(w.followed, now)

@@ -6,41 +6,36 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/claims"
 )
 
-// reservation is what one write may still do to an account, until a look shows it or it
-// is known to have done nothing.
-type reservation struct {
-	symbol string
-	side   trading.Side
-	size   decimal.Decimal
-	filled decimal.Decimal              // of a run, as the last look shows it
-	price  trading.Opt[decimal.Decimal] // that it fills at; none is the mark
-	limit  bool                         // it fills at its price now, if the mark is better
-	stop   trading.Level
-	exit   bool // it only takes away
-	whole  bool // an exit of as much as is held
+// reservation is what one write, or an order that was placed elsewhere, may still do to an account.
+type reservation = claims.Claim[terms]
+
+// terms are what the protection keeps with a claim.
+type terms struct {
+	price trading.Opt[decimal.Decimal] // that it fills at; none is the mark
+	limit bool                         // it fills at its price now, if the mark is better
+	stop  trading.Level
+	whole bool // an exit of as much as is held
 	// unjudged is why it cannot be judged: while it is there, entries are refused.
 	unjudged error
 
-	id       string           // of what waits with the service, once the answer says it
-	intent   trading.IntentID // while its outcome is not known
-	left     bool             // an earlier run ended before its outcome was known
-	answered instant          // when it was known to have been carried out
-	forget   instant          // when it ends whatever is known; unset is never
+	elsewhere bool             // it was not placed through this guard
+	intent    trading.IntentID // while its outcome is not known
+	left      bool             // an earlier run ended before its outcome was known
 }
 
-// addTo adds it to its market's book.
-func (r *reservation) addTo(b *book) {
-	long := r.side == trading.Long
-	if r.exit {
-		size := r.size
-		if r.whole {
+// add adds what a write may still do to its market's book.
+func (b *book) add(r *reservation) {
+	long := r.Side == trading.Long
+	if r.Exit {
+		size := r.Left()
+		if r.Of.whole {
 			size = b.size.Abs()
 		}
 		if long {
@@ -50,16 +45,16 @@ func (r *reservation) addTo(b *book) {
 		}
 		return
 	}
-	at, priced := r.price.Get()
+	at, priced := r.Of.price.Get()
 	if !priced {
 		at = b.mark
 	}
-	l := layer{size: r.size.Sub(r.filled), price: at, loss: exitLoss(r.side, at, r.stop, b.bounds)}
+	l := layer{size: r.Left(), price: at, loss: exitLoss(r.Side, at, r.Of.stop, b.bounds)}
 	worse := at.Sub(b.mark)
 	if !long {
 		worse = worse.Neg()
 	}
-	if r.limit && worse.IsPositive() {
+	if r.Of.limit && worse.IsPositive() {
 		l.loss = l.loss.Add(worse)
 	}
 	if long {
@@ -82,35 +77,35 @@ func reservationOf(t *ticket, o trading.Write) (*reservation, error) {
 	if o.Order == nil {
 		return nil, fmt.Errorf("%s can add exposure of a size that is not known", o.Operation)
 	}
-	r := &reservation{symbol: o.Order.Symbol, side: o.Order.Side, size: o.Order.Size}
+	r := &reservation{Symbol: o.Order.Symbol, Side: o.Order.Side, Size: o.Order.Size, Waits: o.Operation != trading.OpOrder}
 	var extra request
 	if err := json.Unmarshal(t.body, &extra); err != nil {
 		return nil, fmt.Errorf("the request of %s cannot be read: %w", o.Operation, err)
 	}
 	switch o.Operation {
 	case trading.OpOrder:
-		r.stop = o.Order.StopLoss
+		r.Of.stop = o.Order.StopLoss
 	case trading.OpLimit:
-		r.stop = o.Order.StopLoss
+		r.Of.stop = o.Order.StopLoss
 		limit, ok := o.Order.LimitPrice.Value()
 		if !ok {
 			return nil, errors.New("the order has no limit price")
 		}
-		r.price, r.limit = trading.Some(limit), true
+		r.Of.price, r.Of.limit = trading.Some(limit), true
 	case trading.OpConditional:
 		if extra.TriggerPrice.IsZero() {
 			return nil, errors.New("the order has no trigger price")
 		}
-		r.price = extra.TriggerPrice
+		r.Of.price = extra.TriggerPrice
 	case trading.OpLadder:
 		from, a := extra.StartPrice.Get()
 		to, b := extra.EndPrice.Get()
 		if !a || !b {
 			return nil, errors.New("the ladder has no prices")
 		}
-		r.price, r.limit = trading.Some(decimal.Max(from, to)), true
-		if r.side == trading.Short {
-			r.price = trading.Some(decimal.Min(from, to))
+		r.Of.price, r.Of.limit = trading.Some(decimal.Max(from, to)), true
+		if r.Side == trading.Short {
+			r.Of.price = trading.Some(decimal.Min(from, to))
 		}
 	}
 	return r, nil
@@ -123,7 +118,6 @@ type ticket struct {
 	mu          sync.Mutex
 	reservation *reservation
 	watcher     *watcher
-	id          string
 	ended       bool
 }
 
@@ -164,76 +158,52 @@ func (p *Protection) Hooks() trading.Hooks {
 // answered keeps the id of what waits with the service, on the disk too: of a run that is not known
 // there, nothing can be judged after a start.
 func (t *ticket) answered(body []byte) {
-	id := idIn(body)
-	if id == "" {
-		return
-	}
 	t.mu.Lock()
-	t.id = id
 	r, w := t.reservation, t.watcher
 	t.mu.Unlock()
 	if r == nil {
 		return
 	}
 	w.mu.Lock()
-	r.id = id
-	err := w.keepReserved(true)
+	r.Answered(body)
+	id := r.Order
+	var err error
+	if id != "" {
+		err = w.keepReserved(true)
+	}
 	w.mu.Unlock()
 	if err != nil {
 		w.alert(fmt.Sprintf("the id of %s could not be written: %v", id, err))
 	}
 }
 
-// idIn is the id of the resting order or of the run in an answer; empty without one.
-func idIn(body []byte) string {
-	var answer struct {
-		RunID string `json:"runId"`
-		Order struct {
-			ID string `json:"id"`
-		} `json:"order"`
-	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return ""
-	}
-	if answer.RunID != "" {
-		return answer.RunID
-	}
-	return answer.Order.ID
-}
-
-// gone is how long after a write nothing of it can arrive any more.
-const gone = 30 * time.Minute
-
-// end is the end of the call: nothing is reserved for it any more. The id is that of what
-// it left waiting.
-func (t *ticket) end() (r *reservation, w *watcher, id string) {
+// end is the end of the call: nothing is reserved for it any more.
+func (t *ticket) end() (*reservation, *watcher) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = true
-	return t.reservation, t.watcher, t.id
+	return t.reservation, t.watcher
 }
 
 // done is how the call ended.
 func (t *ticket) done(d trading.Done) {
-	r, w, id := t.end()
+	r, w := t.end()
 	if r == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer func() { _ = w.keepReserved(false) }() // without it the next run counts it for longer
-	r.id = id
 	if d.Outcome != trading.Unknown {
 		w.conclude(r, d.Outcome)
 		return
 	}
+	r.InDoubt(w.p.now().mono)
 	var e *trading.WriteError
 	if !errors.As(d.Err, &e) || e.Intent == "" {
-		now := w.p.now()
-		r.forget = instant{now.wall.Add(gone), now.mono + gone}
 		return
 	}
-	r.intent = e.Intent
+	r.Of.intent = e.Intent
 	if outcome, known := w.early[e.Intent]; known {
 		w.conclude(r, outcome)
 	}
@@ -241,12 +211,13 @@ func (t *ticket) done(d trading.Done) {
 
 // conclude ends a reservation, or lets it wait for a look that shows it. The lock is held.
 func (w *watcher) conclude(r *reservation, outcome trading.Outcome) {
-	delete(w.early, r.intent)
+	delete(w.early, r.Of.intent)
 	switch outcome {
 	case trading.NotApplied:
-		delete(w.reserved, r)
+		w.reserved.Drop(r)
 	case trading.Applied:
-		r.intent, r.answered = "", w.p.now()
+		r.Of.intent = ""
+		r.Applied(w.p.now().mono)
 		w.nudge()
 	}
 }
@@ -276,11 +247,9 @@ const mostEarly = 256
 func (w *watcher) resolved(res trading.Resolution) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for r := range w.reserved {
-		if r.intent == res.Intent.ID && r.intent != "" {
-			if id := idIn(res.Answer); id != "" {
-				r.id = id
-			}
+	for _, r := range w.reserved.All() {
+		if r.Of.intent == res.Intent.ID && r.Of.intent != "" {
+			r.Answered(res.Answer)
 			w.conclude(r, res.Outcome)
 			_ = w.keepReserved(false) // as at the end of a call
 			return
@@ -295,32 +264,26 @@ func (w *watcher) resolved(res trading.Resolution) {
 	w.early[res.Intent.ID] = res.Outcome // its call has not ended yet
 }
 
-// shown ends the reservations that a look shows: begun a lag after the answer, and
-// without the order or run that it left waiting. The lock is held.
-func (w *watcher) shown(l *look) {
-	waits := map[string]bool{}
-	for i := range l.open.Limits {
-		waits[string(l.open.Limits[i].ID)] = true
+// elsewhere is what rests on the account and was not reserved here. A run whose total is not known,
+// and an order whose record does not tell what it is, cannot be judged.
+func elsewhere(o *trading.RestingOrder) terms {
+	_, sized := o.Size.Get()
+	_, priced := o.LimitPrice.Get()
+	t := terms{elsewhere: true, price: o.LimitPrice, limit: true}
+	if o.Symbol == "" || !sized || !priced || o.Side != trading.Long && o.Side != trading.Short {
+		t.unjudged = fmt.Errorf("%q was not placed through this guard, and its record does not tell what it may still do", o.ID)
 	}
-	filled := map[string]decimal.Decimal{}
-	for i := range l.open.Runs {
-		run := &l.open.Runs[i]
-		waits[string(run.ID)] = true
-		filled[string(run.ID)], _ = run.Extra.Decimal("executedSize") // which the contract does not show
-	}
-	for r := range w.reserved {
-		if done, runs := filled[r.id]; runs && !done.IsNegative() && done.LessThanOrEqual(r.size) {
-			r.filled = done // it is in the positions, which are read after the runs
-		}
-		switch {
-		case !r.forget.unset() && l.began.mono >= r.forget.mono:
-			delete(w.reserved, r)
-		case r.answered.unset() || l.began.mono-r.answered.mono < readLag:
-		case r.id != "" && waits[r.id]:
-		default:
-			delete(w.reserved, r)
+	return t
+}
+
+// own counts what was reserved here. The lock is held.
+func (w *watcher) own() (n int) {
+	for _, r := range w.reserved.All() {
+		if !r.Of.elsewhere {
+			n++
 		}
 	}
+	return n
 }
 
 // leave notes an exit: until a look shows it, an opposite order may open more than it
@@ -329,7 +292,7 @@ func (w *watcher) leave(t *ticket, o trading.Write) {
 	if t == nil || t.own() != nil || o.Symbol == "" {
 		return
 	}
-	r := &reservation{symbol: o.Symbol, exit: true}
+	r := &reservation{Symbol: o.Symbol, Exit: true, Waits: o.Operation != trading.OpOrder && o.Operation != trading.OpClose}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -338,24 +301,24 @@ func (w *watcher) leave(t *ticket, o trading.Write) {
 		if !open {
 			return
 		}
-		r.whole, r.side = true, trading.Short
+		r.Of.whole, r.Side = true, trading.Short
 		if held.Side == trading.Short {
-			r.side = trading.Long
+			r.Side = trading.Long
 		}
 	case o.Order != nil:
-		r.side, r.size = o.Order.Side, o.Order.Size
+		r.Side, r.Size = o.Order.Side, o.Order.Size
 	default:
 		return
 	}
 	if t.hold(r, w) {
-		w.reserved[r] = struct{}{}
+		w.reserved.Add(r)
 		_ = w.keepReserved(false) // nothing holds an exit up
 	}
 }
 
 // Adopt reserves what writes may still do that earlier runs have left, as
 // [trading.Client.Pending] lists them: without it those of a bot in another process are not counted
-// until a look shows them, and what this protection itself has let pass counts for half an hour.
+// until a look shows them, and what this protection itself has let pass counts for 45 minutes.
 // Call it before the bot trades. The error names those that cannot be judged; while one is pending
 // its account's entries are refused.
 func (p *Protection) Adopt(left ...trading.PendingWrite) error {
@@ -388,15 +351,17 @@ func (w *watcher) adopt(left *trading.PendingWrite) error {
 		o := &trading.Order{Symbol: left.Symbol, Side: order.Side, Size: order.Size, LimitPrice: order.LimitPrice, StopLoss: order.StopLoss}
 		r, err = reservationOf(&ticket{body: left.Body}, trading.Write{Operation: left.Operation, Order: o})
 	}
-	if err == nil && (!r.size.IsPositive() || r.symbol == "") {
+	if err == nil && (!r.Size.IsPositive() || r.Symbol == "") {
 		err = errors.New("it has no size, or no symbol")
 	}
 	if err != nil {
 		err = fmt.Errorf("protect: pending write %s: %w", left.ID, err)
-		r = &reservation{symbol: left.Symbol, unjudged: err}
+		r = &reservation{Symbol: left.Symbol, Of: terms{unjudged: err}}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.find(r).intent = left.ID
+	r = w.find(r)
+	r.Of.intent = left.ID
+	r.InDoubt(w.p.now().mono)
 	return err
 }

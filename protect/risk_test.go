@@ -32,16 +32,16 @@ func has(symbol, size, entry, stop string) holding {
 
 // may is a write that may still be carried out at the mark.
 func may(side trading.Side, size, symbol, stop string) *reservation {
-	r := &reservation{symbol: symbol, side: side, size: dec(size)}
+	r := &reservation{Symbol: symbol, Side: side, Size: dec(size)}
 	if stop != "" {
-		r.stop = trading.At(dec(stop))
+		r.Of.stop = trading.At(dec(stop))
 	}
 	return r
 }
 
 // rests is a limit.
 func rests(side trading.Side, size, symbol, price string) *reservation {
-	return &reservation{symbol: symbol, side: side, size: dec(size), price: trading.Some(dec(price)), limit: true}
+	return &reservation{Symbol: symbol, Side: side, Size: dec(size), Waits: true, Of: terms{price: trading.Some(dec(price)), limit: true}}
 }
 
 // situation is what is held, "BTC 1 at 50000", and what may still be carried out: "buy 1 BTC" at the
@@ -65,24 +65,24 @@ func situation(t *testing.T, held, pending string) (books []book) {
 		switch kind {
 		case "buy", "sell":
 			if word[3] == "stop" {
-				r.stop = trading.At(dec(word[4]))
+				r.Of.stop = trading.At(dec(word[4]))
 			}
 		case "rest":
-			r = rests(r.side, word[1], word[2], word[3])
+			r = rests(r.Side, word[1], word[2], word[3])
 		case "trigger":
-			r.price = trading.Some(dec(word[3]))
+			r.Of.price = trading.Some(dec(word[3]))
 		case "run":
-			r.filled = dec(word[4])
+			r.Size = r.Size.Sub(dec(word[4]))
 		case "reduce", "close":
-			r.exit, r.whole = true, kind == "close"
+			r.Exit, r.Of.whole = true, kind == "close"
 		default:
 			t.Fatal("no such write: ", text)
 		}
-		if _, known := at[r.symbol]; !known {
-			at[r.symbol] = len(books)
-			books = append(books, book{holding: markets[r.symbol]})
+		if _, known := at[r.Symbol]; !known {
+			at[r.Symbol] = len(books)
+			books = append(books, book{holding: markets[r.Symbol]})
 		}
-		r.addTo(&books[at[r.symbol]])
+		books[at[r.Symbol]].add(r)
 	}
 	return books
 }
@@ -147,7 +147,7 @@ func TestLargestEntry(t *testing.T) {
 		{"2.9 times with a stop at 1 percent", "5.80", "49500", false},
 	} {
 		b := book{holding: markets["BTC"]}
-		may(trading.Long, s.size, "BTC", s.stop).addTo(&b)
+		b.add(may(trading.Long, s.size, "BTC", s.stop))
 		j, ok := judgeEntry(room, keep, worstOf([]book{b}), decimal.Zero)
 		assert.Equal(t, s.ok, ok, "%s: %+v", s.what, j)
 	}
@@ -158,7 +158,7 @@ func TestLargestEntry(t *testing.T) {
 func TestEntryInAWildMarket(t *testing.T) {
 	for variance, want := range map[string]bool{"97244": true, "97245": false} {
 		b := book{holding: markets["BTC"]}
-		may(trading.Long, "1", "BTC", "").addTo(&b)
+		b.add(may(trading.Long, "1", "BTC", ""))
 		j, ok := judgeEntry(dec("5000"), dec("500"), worstOf([]book{b}), dec(variance))
 		assert.Equal(t, want, ok, "%+v", j)
 	}

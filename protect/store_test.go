@@ -374,7 +374,7 @@ func TestWhatIsNotPendingEnds(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		w := r.p.watchers[acc]
 		w.mu.Lock()
-		w.reserved[may(trading.Long, "3", "BTC", "49000")] = struct{}{}
+		w.reserved.Add(may(trading.Long, "3", "BTC", "49000"))
 		require.NoError(t, w.keepReserved(true))
 		w.mu.Unlock()
 		r.kill(nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/claims"
 )
 
 // watcher watches one account. Its goroutine is the only one that acts on the account;
@@ -26,7 +27,7 @@ type watcher struct {
 	record   record
 	look     *look
 	goodAt   instant // when the last good look began
-	reserved map[*reservation]struct{}
+	reserved claims.Set[terms]
 	early    map[trading.IntentID]trading.Outcome // of writes whose calls have not ended
 	followed []string
 	known    Status // the figures of the last judgment
@@ -49,7 +50,7 @@ type watcher struct {
 func newWatcher(p *Protection, id trading.AccountID) *watcher {
 	w := &watcher{
 		p: p, id: id, account: p.client.Live.Account(id),
-		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), reserved: map[*reservation]struct{}{}, done: map[string]bool{}, interval: shortest,
+		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), reserved: claims.Set[terms]{Elsewhere: elsewhere}, done: map[string]bool{}, interval: shortest,
 	}
 	before, err := load(p.store.dir, id, trusted)
 	switch {
@@ -296,13 +297,7 @@ func (w *watcher) due() bool {
 	if w.look == nil || w.p.now().since(w.look.began) >= w.pace() || w.look.torn {
 		return true
 	}
-	for r := range w.reserved { // an answer is looked for at once, and when every read shows it
-		shows := w.look.began.mono - r.answered.mono
-		if !r.answered.unset() && (shows < 0 || shows < readLag && w.p.now().since(r.answered) >= readLag) {
-			return true
-		}
-	}
-	return false
+	return w.reserved.Due(w.p.now().mono) // an answer is looked for at once, and when every read shows it
 }
 
 // pace is the interval, but no shorter than half of the key's limit allows. The lock is
@@ -327,7 +322,7 @@ func (w *watcher) pause() time.Duration {
 func (w *watcher) exposed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.look != nil && (len(w.look.positions) > 0 || len(w.look.open.Limits)+len(w.look.open.Runs) > 0 || len(w.reserved) > 0)
+	return w.look != nil && (len(w.look.positions) > 0 || len(w.look.open.Limits)+len(w.look.open.Runs) > 0 || len(w.reserved.All()) > 0)
 }
 
 func (w *watcher) isTorn() bool {
@@ -361,7 +356,7 @@ func (w *watcher) measure() (m measure, ok bool) {
 		room: equity.Sub(floor), cost: closingCost(gross), keep: w.keep, held: len(held) > 0,
 		better: computed.Add(decimal.Max(difference, decimal.Zero)).Sub(floor),
 	}
-	waiting := len(w.look.positions)+len(w.look.open.Limits)+len(w.look.open.Runs)+len(w.reserved) > 0
+	waiting := len(w.look.positions)+len(w.look.open.Limits)+len(w.look.open.Runs)+len(w.reserved.All()) > 0
 	w.interval = intervalOf(m.room, waiting, need)
 	m.need = need(min(w.interval, longest))
 	w.known = Status{

@@ -79,8 +79,8 @@ func (c *Claim[T]) Applied(now time.Duration) { c.ended, c.since = true, now }
 // InDoubt means that its call has ended, and its outcome is not known.
 func (c *Claim[T]) InDoubt(now time.Duration) { c.Applied(now + Gone) }
 
-// Open means that its outcome will be known.
-func (c *Claim[T]) Open() { c.ended = false }
+// Ended reports whether nothing more of it arrives.
+func (c *Claim[T]) Ended(now time.Duration) bool { return c.ended && c.since <= now }
 
 // Age is how long ago nothing more of it could arrive; 0 while it can.
 func (c *Claim[T]) Age(now time.Duration) time.Duration {

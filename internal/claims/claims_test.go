@@ -87,8 +87,7 @@ func TestAnswered(t *testing.T) {
 	c.InDoubt(0)
 	assert.Zero(t, c.Age(time.Minute))
 	assert.Equal(t, time.Minute, c.Age(Gone+time.Minute))
-	c.Open()
-	assert.Zero(t, c.Age(Gone+time.Minute))
+	assert.Equal(t, []bool{false, true}, []bool{c.Ended(time.Minute), c.Ended(Gone)})
 }
 
 // FuzzAnswered: no answer breaks it, and a position after an order is positive.

@@ -55,7 +55,7 @@ func (s *searched) Restart() {
 			continue
 		}
 		again := &Claim[struct{}]{Symbol: c.Symbol, Side: c.Side, Size: c.Size, Waits: c.Waits, Order: c.Order, After: c.After}
-		if again.InDoubt(s.now()); c.ended && c.since <= s.now() {
+		if again.InDoubt(s.now()); c.Ended(s.now()) {
 			again.Applied(s.now())
 		}
 		for id, of := range s.of {
