@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -114,6 +115,27 @@ func TestClosesComeFirstInAShare(t *testing.T) {
 		reduce := r.do(r.live, "POST /orders", `{"accountId":"acc_1","symbol":"BTC","side":"short","size":0.01,"leverage":2,"reduceOnly":true}`)
 		assert.NotEqual(r.t, 429, reduce.status, reduce.body)
 		assert.Equal(r.t, 404, r.do(r.live, "POST /positions/close", closeBTC).status)
+	})
+}
+
+// However much the program around the sidecar asks by its client, 120 exits a minute of the bots have room at once.
+func TestTheClientLeavesRoomForExits(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		read := 0
+		for range perKey {
+			ctx, cancel := context.WithTimeout(r.t.Context(), time.Millisecond)
+			if _, err := r.server.Client().Live.Accounts(ctx); err == nil {
+				read++
+			}
+			cancel()
+		}
+		assert.Equal(r.t, perKey-perKey*keptForExits/100, read)
+		began := time.Now()
+		for range perKey * (keptForExits - keptForCloses) / 100 {
+			a := r.do(r.live, "POST /orders/cancel", `{"accountId":"acc_1","orderId":"x"}`)
+			assert.Equal(r.t, 404, a.status, a.body)
+		}
+		assert.Less(r.t, time.Since(began), time.Second)
 	})
 }
 
