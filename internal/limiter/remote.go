@@ -196,11 +196,10 @@ func request[T any](ctx context.Context, r *remote, do func(context.Context) (T,
 		return value, err
 	case <-ctx.Done():
 	}
-	r.abandon(1)
 	if decided.CompareAndSwap(false, true) {
+		r.abandon(1) // the call may have ended since, and have counted itself off
 		return none, fmt.Errorf("the store did not answer: %w", ctx.Err())
 	}
-	r.abandon(-1)
 	<-done
 	return value, err
 }

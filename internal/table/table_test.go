@@ -25,6 +25,21 @@ func TestTable(t *testing.T) {
 	require.Equal(t, f.Err(), f.Next(), "no line is read behind one that is wrong")
 }
 
+// Without columns that a file may leave out its first line is a heading, whatever it begins with. A file of one
+// column is a table too.
+func TestHeadings(t *testing.T) {
+	f, err := Open(strings.NewReader("1m,5m\n3,4\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"1m", "5m"}, f.Names())
+	f, err = Open(strings.NewReader("0.0001\n-0.0002\n"), "rate")
+	require.NoError(t, err)
+	require.NoError(t, f.Next())
+	require.Equal(t, "0.0001", f.Number("rate").String())
+	require.NoError(t, f.Next())
+	f.Fail("", "it is odd")
+	require.EqualError(t, f.Err(), "line 2: it is odd")
+}
+
 func TestWhatIsNoTable(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "EOF",
