@@ -204,3 +204,33 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, 
 	assert.LessOrEqual(t, longest, 2*time.Second)
 	t.Logf("at most %d in a minute, the longest exit waited %s", most, longest)
 }
+
+// Four processes have used a limit of 100 up to the last four slots when their store goes away. What is left is
+// for one exit of each, however many they have: not for two, and not as much as the reserve was when it was full.
+func TestExitsWithoutTheStoreShareWhatIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &desk{inner: ratelimit.NewMemoryStore(), clients: map[string]bool{}, since: time.Now()}
+		var processes [4]*Limiter
+		for i := range processes {
+			processes[i] = newLimiter(t, in(store), func(c *Options) { c.PerKey, c.ReservePct = 100, 20 })
+		}
+		for range 20 {
+			for _, l := range processes {
+				use(t, l, asking(ratelimit.Read, ""))
+			}
+		}
+		for range 4 {
+			for _, l := range processes {
+				exit(t, l)
+			}
+		}
+		store.mu.Lock()
+		store.away = true
+		store.mu.Unlock()
+		for _, l := range processes {
+			_, err := l.Take(t.Context(), failFast(asking(ratelimit.Read, "")))
+			assert.Error(t, err)
+			assert.Equal(t, 1, drain(t, l, ratelimit.Exit, "closes"))
+		}
+	})
+}
