@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"testing"
 	"time"
@@ -36,6 +37,12 @@ func Run(t *testing.T, l Listener) {
 	head := func(method, more string) string {
 		return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n%s", method, l.Path, l.Address, more)
 	}
+	t.Run("who has shown a key stays", func(t *testing.T) {
+		client := l.client(t)
+		l.serves(t, client)
+		connect(t, l.Address, "")
+		assert.True(t, l.serves(t, client), "over the same connection")
+	})
 	for _, row := range []struct{ name, sends, then string }{
 		{"nothing", "", ""},
 		{"half a request", head("POST", "")[:20], ""},
@@ -55,24 +62,32 @@ func Run(t *testing.T, l Listener) {
 					}
 				}
 			}
-			l.serves(t)
+			l.serves(t, l.client(t))
 			assert.Eventually(t, func() bool { return alive(open) <= l.Most }, 20*time.Second, time.Millisecond, "they are bounded")
 		})
 	}
 }
 
-// serves wants somebody with a key to be served, over a connection of its own.
-func (l Listener) serves(t *testing.T) {
-	client := http.Client{Transport: new(http.Transport), Timeout: 20 * time.Second}
-	defer client.CloseIdleConnections()
+// client has connections of its own.
+func (l Listener) client(t *testing.T) *http.Client {
+	client := &http.Client{Transport: new(http.Transport), Timeout: 20 * time.Second}
+	t.Cleanup(client.CloseIdleConnections)
+	return client
+}
+
+// serves wants somebody with a key to be served, and reports whether over a connection that was open before.
+func (l Listener) serves(t *testing.T, client *http.Client) (again bool) {
 	request, err := l.Asks()
 	require.NoError(t, err)
-	answer, err := client.Do(request)
+	trace := &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { again = got.Reused }}
+	answer, err := client.Do(request.WithContext(httptrace.WithClientTrace(request.Context(), trace)))
 	if !assert.NoError(t, err, "who has a key") {
-		return
+		return false
 	}
-	assert.NoError(t, answer.Body.Close())
+	_, err = io.Copy(io.Discard, answer.Body)
+	assert.NoError(t, errors.Join(err, answer.Body.Close()))
 	assert.Equal(t, l.Want, answer.StatusCode)
+	return again
 }
 
 func connect(t *testing.T, address, sends string) (open []net.Conn) {
