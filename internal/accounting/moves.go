@@ -18,7 +18,7 @@ func (s *replaying) run(from state, i int) {
 		return
 	}
 	opposite := from.pos.side == -a.side
-	if next := from; a.kind == Entry && (!opposite || next.clip(0, 0)) {
+	if next := from; a.kind == Entry && (!opposite || next.atMost(0)) {
 		next.pos.side = a.side
 		next.pos.lo, next.pos.hi = next.pos.lo+a.size-a.part, plus(next.pos.hi, a.size)
 		next.pos.slack += a.part
@@ -68,7 +68,7 @@ func (s *replaying) reduce(from state, i int) {
 	} else if next.take(a.size, unbounded, a.size) {
 		s.answered(next, i)
 	}
-	if next := from; next.clip(0, a.size) {
+	if next := from; next.atMost(a.size) {
 		flips(next, a.size-next.pos.hi, a.size-next.pos.lo)
 	}
 }
@@ -88,7 +88,7 @@ func (s *replaying) fill(from state, a *act) {
 		}
 	}
 	opposite := from.pos.side == -a.side
-	if next := from; !opposite || next.clip(0, 0) {
+	if next := from; !opposite || next.atMost(0) {
 		opens(next)
 	}
 	if !opposite {
@@ -263,6 +263,9 @@ func (s *state) clip(lo, hi int64) bool {
 	}
 	return true
 }
+
+// atMost leaves the positions up to a size, none included.
+func (s *state) atMost(size int64) bool { return s.clip(0, size) }
 
 // take leaves the positions from lo to hi, and closes a part of them.
 func (s *state) take(lo, hi, size int64) bool {

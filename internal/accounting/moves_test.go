@@ -76,6 +76,23 @@ func TestAnOrderThatMeetsAnOppositePosition(t *testing.T) {
 	}
 }
 
+// A limit that trades for the first time opens by a unit, where there may be no opposite position.
+func TestALimitThatMeetsAnOppositePosition(t *testing.T) {
+	for name, c := range map[string]struct {
+		from span
+		want []span
+	}{
+		"there may be none": {spanOf(Long, 0, 5, 0), []span{spanOf(Short, 1, 1, 0), spanOf(Long, 0, 5, 0)}},
+		"there is one":      {spanOf(Long, 2, 5, 0), []span{spanOf(Long, 0, 5, 2)}},
+		"there is none":     {span{}, []span{spanOf(Short, 1, 1, 0)}},
+	} {
+		got := moved(func(s *replaying) { s.fill(state{pos: c.from}, &s.acts[0]) }, func(s *replaying) {
+			s.cut, s.acts = true, []act{{kind: Limit, side: Short, size: 3}}
+		})
+		assert.Equal(t, c.want, got, name)
+	}
+}
+
 // A close takes its share of what there is: of nothing, nothing.
 func TestAShare(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -275,7 +275,7 @@ func (s *replaying) reach(to state) {
 // facing looks at a state as one with a position on a side, as large as resting orders
 // can have made it; false if it cannot be on that side.
 func (s *state) facing(side Side) bool {
-	if s.pos.side == -side && side != NoSide && !s.clip(0, 0) {
+	if s.pos.side == -side && side != NoSide && !s.atMost(0) {
 		return false
 	}
 	p := &s.pos
