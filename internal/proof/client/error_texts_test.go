@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -152,6 +153,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"Duration (durationMs)", "1ns", good.CheckPro(trading.TWAP{Duration: 1})},
 		{"chaseTo", "clear", good.CheckPro(trading.Chase{To: trading.Clear})},
 		{"chaseTo", "0", good.CheckPro(trading.ChaseTWAP{Duration: time.Hour, To: trading.At(trading.Dec("0"))})},
+		{"size", "1e2147483647", order(func(o *trading.Order) { o.Size = decimal.New(1, math.MaxInt32) }).CheckPro(trading.Ladder{From: trading.Dec("6.4e4"), To: trading.Dec("6e4"), Rungs: 2})},
 		{"sizeSkew", "e60000000", good.CheckPro(trading.Ladder{From: trading.Dec("64000"), To: trading.Dec("60000"), Rungs: 2, SizeSkew: trading.Some(decimal.New(1, 60000000))})},
 		{"slippageBps", "e99", good.CheckPro(trading.Swarm{Orders: 1, SlippageBps: trading.Some(decimal.New(1, 99999))})},
 		{"aggression", "high", good.CheckPro(trading.Swarm{Orders: 1, Aggression: trading.Some(json.RawMessage("high"))})},
