@@ -3,6 +3,7 @@ package trading
 import (
 	"context"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/limiter"
@@ -61,7 +62,8 @@ type call struct {
 }
 
 // begin starts a call to an endpoint.
-func (h caller) begin(ctx context.Context, e *spec.Endpoint, opts []CallOption) *call {
+func (h caller) begin(ctx context.Context, op Operation, opts []CallOption) *call {
+	e := spec.Find(op)
 	var c *call
 	if e.Write {
 		both := new(struct {
@@ -100,9 +102,13 @@ func (c *call) aim(at *url.URL, err error) {
 	c.url = at
 }
 
-// aimAtAccount aims the call at a path below its account.
-func (c *call) aimAtAccount(rest string) {
-	c.aim(address.BelowAccount(c.core.urls[spec.Find(OpAccounts)], string(c.account), rest))
+// aimAtAccount aims a read at its account: in the path, or else in the query.
+func (c *call) aimAtAccount() {
+	if _, below, inPath := strings.Cut(c.endpoint.Path, "{accountId}"); inPath {
+		c.aim(address.BelowAccount(c.core.urls[spec.Find(OpAccounts)], string(c.account), below))
+	} else {
+		c.aimByQuery("accountId", string(c.account))
+	}
 }
 
 // aimByQuery adds the one query parameter of the call's endpoint.

@@ -160,7 +160,7 @@ func (c *Client) Health(ctx context.Context, opts ...CallOption) (*Health, error
 }
 
 func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) {
-	call := h.begin(ctx, spec.Find(OpHealth), opts)
+	call := h.begin(ctx, OpHealth, opts)
 	var answer api.Health
 	if err := call.do(healthAnswer(&answer, &call.last.Status)); err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 	if env != EnvSandbox && env != EnvLive {
 		return nil, refuse(env, CodeBadRequest, "environment is %q: it must be sandbox or live", env)
 	}
-	call := c.begin(ctx, spec.Find(OpMe), opts)
+	call := c.begin(ctx, OpMe, opts)
 	call.env = env
 	var answer api.Identity
 	same := func() error { return sameName("environment", answer.Environment, string(env)) }
@@ -227,7 +227,7 @@ func (c *Client) Me(ctx context.Context, env Environment, opts ...CallOption) (*
 // OpenAPI returns the machine-readable description that the service serves. No
 // key is sent.
 func (c *Client) OpenAPI(ctx context.Context, opts ...CallOption) (json.RawMessage, error) {
-	call := c.begin(ctx, spec.Find(OpOpenAPI), opts)
+	call := c.begin(ctx, OpOpenAPI, opts)
 	var members wire.Members
 	if err := call.do(checked{&members, func() error { return checkDescription(members) }}); err != nil {
 		return nil, err

@@ -171,6 +171,19 @@ func tradeOf(t *api.ClosedTrade) Trade {
 	}
 }
 
+func sandboxOrderOf(answer *api.SandboxOrderResponse, meta Meta) *OrderResult {
+	return &OrderResult{
+		Fill:    Fill{Price: answer.Fill.Price, Repriced: Some(answer.Fill.Repriced), MarkAge: Some(wire.Duration(answer.Fill.AgeMs, time.Millisecond))},
+		Balance: answer.Account.Balance, Position: openRecord(&answer.Position, positionOf),
+		Account: Some(accountStateOf(&answer.Account)), Meta: meta, Extra: answer.Extra,
+	}
+}
+
+func sandboxTPSLOf(answer *api.SandboxTPSLResponse, meta Meta) *TPSLResult {
+	position := positionOf(&answer.Position)
+	return &TPSLResult{Position: optional(position, position.isOpen()), Meta: meta, Extra: answer.Extra}
+}
+
 func sandboxCloseOf(answer *api.SandboxCloseResponse, meta Meta) *CloseResult {
 	account := accountStateOf(&answer.Account)
 	return &CloseResult{
@@ -321,6 +334,10 @@ func wireJSON[T any](o Opt[T]) wire.Nullable[json.RawMessage] {
 	return wire.Some(json.RawMessage(text))
 }
 
+func tpslResultOf(answer *api.TPSLResponse, meta Meta) *TPSLResult {
+	return &TPSLResult{Position: openRecord(&answer.Position, livePositionOf), Meta: meta, Extra: answer.Extra}
+}
+
 func limitResultOf(answer *api.LimitOrderResponse, meta Meta) *LimitResult {
 	return &LimitResult{Order: restingOrderOf(&answer.Order), Meta: meta, Extra: answer.Extra}
 }
@@ -330,7 +347,7 @@ func runResultOf(answer *api.RunResponse, meta Meta) *RunResult {
 }
 
 // ackOf is the result of a write whose answer the contract does not show.
-func ackOf(members wire.Members, meta Meta) *Ack {
-	delete(members, "success")
-	return &Ack{Meta: meta, Extra: Extra(members)}
+func ackOf(members *wire.Members, meta Meta) *Ack {
+	delete(*members, "success")
+	return &Ack{Meta: meta, Extra: Extra(*members)}
 }

@@ -63,14 +63,33 @@ func (c *call) post(body []byte, answer wire.Value) error {
 	return err
 }
 
-// acknowledge carries out a write whose answer the contract does not show.
-func (c *call) acknowledge(body []byte) (*Ack, error) {
-	var members wire.Members
-	if err := c.post(body, &members); err != nil {
+// listed carries out a read of a list, and shows the books what it says of the account.
+func listed[W, T any, P wire.Record[W]](c *call, rows wire.Rows[W, T, P]) ([]T, error) {
+	if err := c.do(&rows); err != nil {
 		return nil, err
 	}
-	return ackOf(members, c.meta()), nil
+	c.saw(rows.List)
+	return rows.List, nil
 }
+
+// posted carries out a write, unless something is wrong with it, and converts its answer.
+func posted[W, T any, P wire.Record[W]](c *call, request wireBody, convert func(*W, Meta) *T, faults ...*check.Fault) (*T, error) {
+	if err := c.check(faults...); err != nil {
+		return nil, err
+	}
+	var answer W
+	err := c.post(request.AppendWire(make([]byte, 0, bodySize)), P(&answer))
+	if err != nil && !errors.Is(err, ErrLate) {
+		return nil, err
+	}
+	return convert(&answer, c.meta()), err
+}
+
+// wireBody is a request of the wire.
+type wireBody interface{ AppendWire(dst []byte) []byte }
+
+// bodySize is room for a request's body; nearly all fit.
+const bodySize = 256
 
 // end turns what the call has come to into its result or its error: why the call stopped, how its last attempt
 // failed, and what resolving a write came to.

@@ -36,7 +36,7 @@ func sees(b *books.Books, of books.Account, a *heard, what any) {
 		for i := range saw {
 			b.SawStatus(bookOf(EnvLive, saw[i].ID), a.Sent, string(saw[i].Status))
 		}
-	case Positions:
+	case []Position:
 		b.SawPositions(of, at, heldPositions(saw))
 	case []Trade:
 		b.SawTrades(of, at, digestsOf(saw))
@@ -52,11 +52,13 @@ func heldPosition(p *Position) accounting.Position {
 	return accounting.Position{Size: p.Signed(), EntryPrice: p.EntryPrice, OpenedAt: servicetime.Shown(p.OpenedAt)}
 }
 
-// heldPositions are positions as the books take them.
-func heldPositions(positions Positions) []books.Held {
-	held := make([]books.Held, len(positions))
+// heldPositions are those of a list that are open, as the books take them.
+func heldPositions(positions []Position) []books.Held {
+	held := make([]books.Held, 0, len(positions))
 	for i := range positions {
-		held[i] = books.Held{Symbol: positions[i].Symbol, Position: heldPosition(&positions[i])}
+		if p := &positions[i]; p.isOpen() {
+			held = append(held, books.Held{Symbol: p.Symbol, Position: heldPosition(p)})
+		}
 	}
 	return held
 }

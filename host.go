@@ -83,11 +83,11 @@ func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared,
 	if e == nil {
 		return nil, errors.New("an operation that this version does not know")
 	}
-	call := caller{h.c, recoveryOptions()}.begin(ctx, e, nil)
+	call := caller{h.c, recoveryOptions()}.begin(ctx, e.Name, nil)
 	call.once, call.alone, call.write = true, r.Alone, nil
 	call.account, call.body, call.opts.key.given = r.Account, r.Body, r.Key
 	if !e.Fixed() {
-		call.aimAtAccount("")
+		call.aimAtAccount()
 	}
 	if err := call.passOnce(); err != nil {
 		return nil, err

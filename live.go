@@ -2,13 +2,10 @@ package trading
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/check"
-	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -19,14 +16,7 @@ type Live struct{ caller caller }
 // Accounts lists every account that the key's owner can trade, the newest first,
 // archived ones too. Do not take the first: a key reaches all of them.
 func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo, error) {
-	call := l.caller.begin(ctx, spec.Find(OpAccounts), opts)
-	var answer api.AccountsResponse
-	if err := call.do(&answer); err != nil {
-		return nil, err
-	}
-	accounts := convertAll(answer.Accounts, accountInfoOf)
-	call.saw(accounts)
-	return accounts, nil
+	return listed(l.caller.begin(ctx, OpAccounts, opts), shownList("accounts", accountInfoOf))
 }
 
 // read carries out a read for [Client.Do].
@@ -71,15 +61,18 @@ type Account struct {
 // ID returns the account's id.
 func (a *Account) ID() AccountID { return a.id }
 
-// begin starts a call of this account.
+// begin starts a call of this account. A write has the account in its body.
 func (a *Account) begin(ctx context.Context, op Operation, opts []CallOption) *call {
 	if len(a.opts) > 0 {
 		opts = append(a.opts[:len(a.opts):len(a.opts)], opts...)
 	}
-	c := a.caller.begin(ctx, spec.Find(op), opts)
+	c := a.caller.begin(ctx, op, opts)
 	c.account = a.id
 	if f := check.ID("account", string(a.id)); f != nil && c.stopped == nil {
 		c.stopped = local(EnvLive, f)
+	}
+	if !c.endpoint.Write {
+		c.aimAtAccount()
 	}
 	return c
 }
@@ -87,7 +80,6 @@ func (a *Account) begin(ctx context.Context, op Operation, opts []CallOption) *c
 // State reads balance, equity, floors, target and status.
 func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {
 	call := a.begin(ctx, OpState, opts)
-	call.aimAtAccount("")
 	var answer api.LiveAccountDetail
 	record := &wire.Either{Member: "account", Record: &answer}
 	if err := call.do(checked{record, func() error { return sameOptName("id", answer.ID, string(a.id)) }}); err != nil {
@@ -100,33 +92,18 @@ func (a *Account) State(ctx context.Context, opts ...CallOption) (*AccountState,
 
 // Positions reads the open positions, with their triggers.
 func (a *Account) Positions(ctx context.Context, opts ...CallOption) (Positions, error) {
-	call := a.begin(ctx, OpPositions, opts)
-	call.aimByQuery("accountId", string(a.id))
-	rows := listOf("positions", livePositionOf)
-	if err := call.do(&rows); err != nil {
-		return nil, err
-	}
-	open := openOf(rows.List)
-	call.saw(open)
-	return open, nil
+	rows, err := listed(a.begin(ctx, OpPositions, opts), listOf("positions", livePositionOf))
+	return openOf(rows), err
 }
 
 // Trades reads the closed trades.
 func (a *Account) Trades(ctx context.Context, opts ...CallOption) ([]Trade, error) {
-	call := a.begin(ctx, OpTrades, opts)
-	call.aimByQuery("accountId", string(a.id))
-	rows := listOf("trades", tradeOf)
-	if err := call.do(&rows); err != nil {
-		return nil, err
-	}
-	call.saw(rows.List)
-	return rows.List, nil
+	return listed(a.begin(ctx, OpTrades, opts), listOf("trades", tradeOf))
 }
 
 // OpenOrders reads what waits on the account: resting limits and running runs.
 func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrders, error) {
 	call := a.begin(ctx, OpOpenOrders, opts)
-	call.aimAtAccount("/orders")
 	var answer api.AccountOrdersResponse
 	if err := call.do(&answer); err != nil {
 		return nil, err
@@ -141,25 +118,12 @@ func (a *Account) OpenOrders(ctx context.Context, opts ...CallOption) (*OpenOrde
 
 // FinishedRuns reads the Pro runs that have ended, whatever ended them.
 func (a *Account) FinishedRuns(ctx context.Context, opts ...CallOption) ([]Run, error) {
-	call := a.begin(ctx, OpFinishedRuns, opts)
-	call.aimAtAccount("/runs")
-	rows := shownList("history", runOf)
-	if err := call.do(&rows); err != nil {
-		return nil, err
-	}
-	call.saw(rows.List)
-	return rows.List, nil
+	return listed(a.begin(ctx, OpFinishedRuns, opts), shownList("history", runOf))
 }
 
 // Funding reads the funding payments.
 func (a *Account) Funding(ctx context.Context, opts ...CallOption) ([]FundingPayment, error) {
-	call := a.begin(ctx, OpFunding, opts)
-	call.aimAtAccount("/funding")
-	rows := listOf("funding", fundingOf)
-	if err := call.do(&rows); err != nil {
-		return nil, err
-	}
-	return rows.List, nil
+	return listed(a.begin(ctx, OpFunding, opts), listOf("funding", fundingOf))
 }
 
 // PlaceOrder places an order that fills now: a market order, or a limit that the
@@ -170,21 +134,12 @@ func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	if err != nil {
 		return nil, err
 	}
-	answer := orderAnswers.Get().(*api.OrderResponse)
-	err = call.post(request.AppendWire(newBody()), answer)
-	var result *OrderResult
-	if err == nil || errors.Is(err, ErrLate) {
-		result = orderResultOf(answer, call.meta())
+	result, err := posted(call, &request, orderResultOf)
+	if result != nil {
 		result.ExecutedTwice = call.write.ranTwice(result)
 	}
-	*answer = api.OrderResponse{}
-	orderAnswers.Put(answer)
 	return result, err
 }
-
-// orderAnswers are the records that orders are answered into, for the moment before
-// they are results.
-var orderAnswers = sync.Pool{New: func() any { return new(api.OrderResponse) }}
 
 // PlaceLimit leaves a limit order with the service until the market reaches it.
 // It fills there even when this program no longer runs.
@@ -194,23 +149,14 @@ func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (
 	if err != nil {
 		return nil, err
 	}
-	var answer api.LimitOrderResponse
-	err = call.post(limitRequest(&order).AppendWire(newBody()), &answer)
-	if err != nil && !errors.Is(err, ErrLate) {
-		return nil, err
-	}
-	return limitResultOf(&answer, call.meta()), err
+	return posted(call, limitRequest(&order), limitResultOf)
 }
 
 // CancelOrder cancels a resting limit order. [CodeOrderNotFound] can mean that it
 // has filled: read the positions.
 func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOption) (*Ack, error) {
-	call := a.begin(ctx, OpCancelOrder, opts)
-	if err := call.check(check.ID("order", string(id))); err != nil {
-		return nil, err
-	}
 	request := api.CancelOrderRequest{AccountID: string(a.id), OrderID: string(id)}
-	return call.acknowledge(request.AppendWire(newBody()))
+	return posted(a.begin(ctx, OpCancelOrder, opts), &request, ackOf, check.ID("order", string(id)))
 }
 
 // ClosePosition closes a position or part of it, at a fresh price. How much is
@@ -218,16 +164,8 @@ func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOptio
 func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
 	call := a.begin(ctx, OpClose, opts)
 	call.symbol, call.all = symbol, isAll(part.pct)
-	if err := call.check(check.Symbol(check.Live, symbol), check.Part(check.Live, part.pct)); err != nil {
-		return nil, err
-	}
-	var answer api.PositionCloseResponse
 	request := api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.pct)}
-	err := call.post(request.AppendWire(newBody()), &answer)
-	if err != nil && !errors.Is(err, ErrLate) {
-		return nil, err
-	}
-	return closeResultOf(&answer, call.meta()), err
+	return posted(call, &request, closeResultOf, check.Symbol(check.Live, symbol), check.Part(check.Live, part.pct))
 }
 
 // SetTPSL sets or clears the levels that are named, and leaves the other as it
@@ -263,14 +201,10 @@ func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 	if err := a.completeTPSL(ctx, call, &t); err != nil {
 		return nil, call.refused(err)
 	}
-	var answer api.TPSLResponse
 	request := api.TPSLRequest{
 		AccountID: string(a.id), Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss),
 	}
-	if err := call.post(request.AppendWire(newBody()), &answer); err != nil {
-		return nil, err
-	}
-	return &TPSLResult{Position: openRecord(&answer.Position, livePositionOf), Meta: call.meta(), Extra: answer.Extra}, nil
+	return posted(call, &request, tpslResultOf)
 }
 
 // completeTPSL fills in the level that the caller left out, as the position has

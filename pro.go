@@ -3,7 +3,6 @@ package trading
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/shopspring/decimal"
 
@@ -25,9 +24,6 @@ type Pro interface {
 	request(api.ProOrderRequest) (wireBody, *check.Fault)
 }
 
-// wireBody is a request of the wire.
-type wireBody interface{ AppendWire(dst []byte) []byte }
-
 // PlacePro places an order that the service carries out over time, in the way that how says.
 func (a *Account) PlacePro(ctx context.Context, o Order, how Pro, opts ...CallOption) (*RunResult, error) {
 	if how == nil {
@@ -38,15 +34,7 @@ func (a *Account) PlacePro(ctx context.Context, o Order, how Pro, opts ...CallOp
 		return nil, err
 	}
 	request, fault := how.request(api.ProOrderRequest(order))
-	if err := call.check(fault); err != nil {
-		return nil, err
-	}
-	var answer api.RunResponse
-	err = call.post(request.AppendWire(newBody()), &answer)
-	if err != nil && !errors.Is(err, ErrLate) {
-		return nil, err
-	}
-	return runResultOf(&answer, call.meta()), err
+	return posted(call, request, runResultOf, fault)
 }
 
 // CheckPro is [Order.Check] of an order that PlacePro places.
@@ -122,20 +110,13 @@ func (how Swarm) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
 func (a *Account) EditRun(ctx context.Context, id RunID, totalSize decimal.Decimal, opts ...CallOption) (*Ack, error) {
 	call := a.begin(ctx, OpEditRun, opts)
 	call.symbol = a.caller.core.books.MarketOf(bookOf(EnvLive, a.id), string(id))
-	if err := call.check(check.ID("run", string(id)), check.TotalSize(totalSize)); err != nil {
-		return nil, err
-	}
 	request := api.EditRunRequest{AccountID: string(a.id), RunID: string(id), TotalSize: totalSize}
-	return call.acknowledge(request.AppendWire(newBody()))
+	return posted(call, &request, ackOf, check.ID("run", string(id)), check.TotalSize(totalSize))
 }
 
 // CancelRun stops a Pro run as a unit. What it has filled stays. [CodeRunNotFound]
 // can mean that it has finished.
 func (a *Account) CancelRun(ctx context.Context, id RunID, opts ...CallOption) (*Ack, error) {
-	call := a.begin(ctx, OpCancelRun, opts)
-	if err := call.check(check.ID("run", string(id))); err != nil {
-		return nil, err
-	}
 	request := api.CancelRunRequest{AccountID: string(a.id), RunID: string(id)}
-	return call.acknowledge(request.AppendWire(newBody()))
+	return posted(a.begin(ctx, OpCancelRun, opts), &request, ackOf, check.ID("run", string(id)))
 }

@@ -45,7 +45,7 @@ func (c *Client) Do(ctx context.Context, op Operation, r Raw, opts ...CallOption
 	if !e.Write {
 		return meta, c.read(ctx, op, r, opts)
 	}
-	return meta, c.begin(ctx, e, opts).passOn(&r)
+	return meta, c.begin(ctx, op, opts).passOn(&r)
 }
 
 func (c *Client) read(ctx context.Context, op Operation, r Raw, opts []CallOption) error {

@@ -7,9 +7,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/spec"
 )
 
-// newBody returns room for a request's body; nearly all fit.
-func newBody() []byte { return make([]byte, 0, 256) }
-
 // request is what is fixed before the first send: what every attempt sends, and by what it is judged.
 type request struct {
 	endpoint *spec.Endpoint

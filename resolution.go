@@ -124,7 +124,7 @@ func (r Resolution) Into(result any) error {
 	case *RunResult:
 		return into(result, r.Answer, meta, runResultOf)
 	case *Ack:
-		return into(result, r.Answer, meta, func(members *wire.Members, meta Meta) *Ack { return ackOf(*members, meta) })
+		return into(result, r.Answer, meta, ackOf)
 	default:
 		return fmt.Errorf("trading: Resolution.Into: the result is a %T: it must be a pointer to the result of a write", result)
 	}

@@ -3,11 +3,9 @@ package trading
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/check"
-	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -20,18 +18,13 @@ type MarketData struct{ caller caller }
 // Markets lists the tradeable universe. It is the only place that does: a live
 // key has no markets endpoint.
 func (m *MarketData) Markets(ctx context.Context, opts ...CallOption) ([]Market, error) {
-	call := m.caller.begin(ctx, spec.Find(OpMarkets), opts)
-	rows := shownList("markets", marketOf)
-	if err := call.do(&rows); err != nil {
-		return nil, err
-	}
-	return rows.List, nil
+	return listed(m.caller.begin(ctx, OpMarkets, opts), shownList("markets", marketOf))
 }
 
 // Price reads one market's mark. A market without a price returns an unpriced mark and
 // a nil error. An unknown symbol is [CodeBadSymbol], which no retry mends.
 func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOption) (Mark, error) {
-	call := m.caller.begin(ctx, spec.Find(OpPrices), opts)
+	call := m.caller.begin(ctx, OpPrices, opts)
 	call.symbol = symbol
 	if err := call.check(check.Symbol(check.Sandbox, symbol)); err != nil {
 		return Mark{}, err
@@ -51,7 +44,7 @@ func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOptio
 // Prices reads every mark. A symbol that is missing from the map has no price
 // now, and reads as the unpriced mark.
 func (m *MarketData) Prices(ctx context.Context, opts ...CallOption) (map[string]Mark, error) {
-	call := m.caller.begin(ctx, spec.Find(OpPrices), opts)
+	call := m.caller.begin(ctx, OpPrices, opts)
 	var answer api.SandboxPriceMap
 	if err := call.do(&answer); err != nil {
 		return nil, err
@@ -94,7 +87,7 @@ func (s *Sandbox) read(ctx context.Context, op Operation, symbol string, opts []
 
 // State reads the paper account. Reading it fires triggers.
 func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {
-	call := s.caller.begin(ctx, spec.Find(OpSandboxState), opts)
+	call := s.caller.begin(ctx, OpSandboxState, opts)
 	var answer api.SandboxAccountResponse
 	paper := func() error { return sameName("account.environment", answer.Account.Environment, string(EnvSandbox)) }
 	if err := call.do(checked{&answer, paper}); err != nil {
@@ -107,92 +100,51 @@ func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState,
 
 // Positions reads the open positions. Reading them fires triggers.
 func (s *Sandbox) Positions(ctx context.Context, opts ...CallOption) (Positions, error) {
-	call := s.caller.begin(ctx, spec.Find(OpSandboxPositions), opts)
-	rows := shownList("positions", positionOf)
-	if err := call.do(&rows); err != nil {
-		return nil, err
-	}
-	open := openOf(rows.List)
-	call.saw(open)
-	return open, nil
+	rows, err := listed(s.caller.begin(ctx, OpSandboxPositions, opts), shownList("positions", positionOf))
+	return openOf(rows), err
 }
 
 // Trades reads the closed trades, the most recent first.
 func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, error) {
-	call := s.caller.begin(ctx, spec.Find(OpSandboxTrades), opts)
-	rows := shownList("trades", tradeOf)
-	if err := call.do(&rows); err != nil {
-		return nil, err
-	}
-	call.saw(rows.List)
-	return rows.List, nil
+	return listed(s.caller.begin(ctx, OpSandboxTrades, opts), shownList("trades", tradeOf))
 }
 
 // PlaceOrder opens a position, adds to one, or nets against an opposite one, at
 // a fresh mark. The result is nil exactly when the error is not.
 func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
-	call := s.caller.begin(ctx, spec.Find(OpSandboxOrder), opts)
+	call := s.caller.begin(ctx, OpSandboxOrder, opts)
 	if o.Type == MarketOrder && o.MaxSlippagePct.IsZero() {
 		o.MaxSlippagePct = s.caller.core.maxSlippage
 	}
 	call.write.place(o)
 	order := orderRequest("", &o)
-	if err := call.check(check.Order(check.Sandbox, &order)); err != nil {
-		return nil, err
-	}
-	var answer api.SandboxOrderResponse
-	if err := call.post(sandboxRequest(&order).AppendWire(newBody()), &answer); err != nil {
-		return nil, err
-	}
-	return &OrderResult{
-		Fill:     Fill{Price: answer.Fill.Price, Repriced: Some(answer.Fill.Repriced), MarkAge: Some(wire.Duration(answer.Fill.AgeMs, time.Millisecond))},
-		Balance:  answer.Account.Balance,
-		Position: openRecord(&answer.Position, positionOf),
-		Account:  Some(accountStateOf(&answer.Account)),
-		Meta:     call.meta(),
-		Extra:    answer.Extra,
-	}, nil
+	return posted(call, sandboxRequest(&order), sandboxOrderOf, check.Order(check.Sandbox, &order))
 }
 
 // ClosePosition closes a position or part of it, at a fresh mark.
 func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error) {
-	call := s.caller.begin(ctx, spec.Find(OpSandboxClose), opts)
+	call := s.caller.begin(ctx, OpSandboxClose, opts)
 	call.symbol = symbol
-	if err := call.check(check.Symbol(check.Sandbox, symbol), check.Part(check.Sandbox, part.pct)); err != nil {
-		return nil, err
-	}
-	var answer api.SandboxCloseResponse
 	request := api.SandboxCloseRequest{Symbol: symbol, Pct: wire.Some(part.pct)}
-	if err := call.post(request.AppendWire(newBody()), &answer); err != nil {
-		return nil, err
-	}
-	return sandboxCloseOf(&answer, call.meta()), nil
+	return posted(call, &request, sandboxCloseOf, check.Symbol(check.Sandbox, symbol), check.Part(check.Sandbox, part.pct))
 }
 
 // SetTPSL changes the levels that are named, and leaves the others. Levels
 // are judged against the current price, not the entry: for a long the stop
 // below it and the take-profit above, for a short the reverse.
 func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error) {
-	call := s.caller.begin(ctx, spec.Find(OpSandboxTPSL), opts)
+	call := s.caller.begin(ctx, OpSandboxTPSL, opts)
 	call.symbol = symbol
-	if err := call.check(check.Symbol(check.Sandbox, symbol), t.fault(check.Sandbox)); err != nil {
-		return nil, err
-	}
-	var answer api.SandboxTPSLResponse
 	request := api.SandboxTPSLRequest{
 		Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss), ClosePct: wireClosePct(&t),
 	}
-	if err := call.post(request.AppendWire(newBody()), &answer); err != nil {
-		return nil, err
-	}
-	position := positionOf(&answer.Position)
-	return &TPSLResult{Position: optional(position, position.isOpen()), Meta: call.meta(), Extra: answer.Extra}, nil
+	return posted(call, &request, sandboxTPSLOf, check.Symbol(check.Sandbox, symbol), t.fault(check.Sandbox))
 }
 
 // Reset wipes the paper account back to its opening balance: positions, trades
 // and all. It is how a locked account is used again.
 func (s *Sandbox) Reset(ctx context.Context, opts ...CallOption) (*AccountState, error) {
-	call := s.caller.begin(ctx, spec.Find(OpSandboxReset), opts)
+	call := s.caller.begin(ctx, OpSandboxReset, opts)
 	var answer api.SandboxResetResponse
 	if err := call.post(nil, &answer); err != nil {
 		return nil, err
