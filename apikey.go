@@ -44,7 +44,6 @@ type keyring struct {
 
 func (r keyring) isZero() bool { return r.given.IsZero() && r.fetch == nil }
 
-// current returns the key to use now.
 func (r keyring) current(ctx context.Context, env Environment) (apiKey, error) {
 	if r.fetch == nil {
 		return r.given, nil

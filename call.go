@@ -61,7 +61,6 @@ type call struct {
 	result wire.Value // what a success is decoded into; nil if nobody wants it
 }
 
-// begin starts a call to an endpoint.
 func (h caller) begin(ctx context.Context, op Operation, opts []CallOption) *call {
 	e := spec.Find(op)
 	var c *call
@@ -114,11 +113,4 @@ func (c *call) aimAtAccount() {
 // aimByQuery adds the one query parameter of the call's endpoint.
 func (c *call) aimByQuery(name, value string) {
 	c.aim(address.WithQuery(c.core.urls[c.endpoint], name, value))
-}
-
-// only is the error of a method whose result is in the Meta.
-func only[T any](_ T, err error) error { return err }
-
-func errNoOperation(op Operation) error {
-	return invalid("op", "it is %q: it must be an operation of the contract", string(op))
 }

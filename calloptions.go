@@ -58,23 +58,23 @@ func FailFast() SharedOption { return shared(nil, func(c *callOptions) { c.failF
 
 // ForExit serves this call as an exit in the rate limits: it is for the reads that an exit depends
 // on. It does not raise an entry: the reserve is for exits.
-func ForExit() CallOption { return callOption(shared(nil, func(c *callOptions) { c.forExit = true })) }
+func ForExit() CallOption { return shared(nil, func(c *callOptions) { c.forExit = true }) }
 
 // SkipHealthGate sends this write whatever the health gate says.
 func SkipHealthGate() CallOption {
-	return callOption(shared(nil, func(c *callOptions) { c.skipHealthGate = true }))
+	return shared(nil, func(c *callOptions) { c.skipHealthGate = true })
 }
 
 // AllowPending sends this entry although the outcome of an earlier write in its
 // market is not known. If that one was executed, this one comes on top of it.
 func AllowPending() CallOption {
-	return callOption(shared(nil, func(c *callOptions) { c.allowPending = true }))
+	return shared(nil, func(c *callOptions) { c.allowPending = true })
 }
 
 // ResponseInto writes the facts of the answer, raw body included, into m, also
 // when the call fails.
 func ResponseInto(m *Meta) CallOption {
-	return callOption(shared(refusedIf(m == nil, "ResponseInto", "the Meta is nil"), func(c *callOptions) { c.meta = m }))
+	return shared(refusedIf(m == nil, "ResponseInto", "the Meta is nil"), func(c *callOptions) { c.meta = m })
 }
 
 // WithClientOrderID names what was decided, such as "breakout 2026-11-20T10:15". A
@@ -99,7 +99,7 @@ func ResponseInto(m *Meta) CallOption {
 //
 // The paper account executes a repeated order again, so an id is refused there.
 func WithClientOrderID(id string, more ...UseOption) CallOption {
-	return callOption(func(c *callOptions) error {
+	return sharedOption(func(c *callOptions) error {
 		if id == "" {
 			return invalid("WithClientOrderID", "the id is empty: it must name one decision")
 		}
@@ -119,7 +119,7 @@ func WithClientOrderID(id string, more ...UseOption) CallOption {
 // operation, account and request: any other one under it is refused. The sandbox has
 // no idempotency, and is not sent any.
 func WithIdempotencyKey(k Key, more ...UseOption) CallOption {
-	return callOption(func(c *callOptions) error {
+	return sharedOption(func(c *callOptions) error {
 		wrong := invalidFor("WithIdempotencyKey", local(EnvLive, check.IdempotencyKey(string(k))))
 		if wrong == nil && c.key.id != "" {
 			wrong = invalid("WithIdempotencyKey", "the call has WithClientOrderID too: it must have a key or an id")

@@ -12,7 +12,6 @@ import (
 
 // A write, from its key to its outcome.
 
-// carryOut is a write, from its key to its outcome.
 func (c *call) carryOut() {
 	if !c.core.life.Enter() { // Close waits for it
 		c.stopped = ErrClosed

@@ -245,33 +245,6 @@ func (c *Client) CheckSharing(w Write) error {
 	return fmt.Errorf("account %s is declared by WithExclusiveAccounts, and two clients trade it without knowing of each other: give both clients the same journal", w.Account)
 }
 
-// Trader is what the paper account and a live account have in common: a strategy
-// that takes a Trader runs on either. Methods may be added in a minor version;
-// embed a Trader in a type of your own.
-type Trader interface {
-	// State reads the account: its money, its rules, and whether it accepts orders.
-	State(ctx context.Context, opts ...CallOption) (*AccountState, error)
-	// Positions reads the open positions.
-	Positions(ctx context.Context, opts ...CallOption) (Positions, error)
-	// Trades reads the closed trades.
-	Trades(ctx context.Context, opts ...CallOption) ([]Trade, error)
-	// PlaceOrder places an order at the market, or a marketable limit.
-	PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error)
-	// ClosePosition closes a position, or a part of it, at the market.
-	ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error)
-	// SetTPSL sets, clears or leaves the take-profit and the stop of a position.
-	SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error)
-	// Pending lists the account's writes whose outcome is not known.
-	Pending(ctx context.Context) ([]PendingWrite, error)
-	// Resolve finds out what became of the write that returned err.
-	Resolve(ctx context.Context, err error) (*Resolution, error)
-}
-
-var (
-	_ Trader = (*Sandbox)(nil)
-	_ Trader = (*Account)(nil)
-)
-
 // RateLimitUsage returns what is left of the client's rate limits: of its keys, and
 // with a live key of each class of live writes.
 func (c *Client) RateLimitUsage(ctx context.Context) ([]ratelimit.Usage, error) {
@@ -344,11 +317,7 @@ func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
 	if found == nil {
 		return nil, err
 	}
-	resolutions := make([]Resolution, len(found))
-	for i := range found {
-		resolutions[i] = resolutionOf(&found[i])
-	}
-	return resolutions, err
+	return convertAll(found, resolutionOf), err
 }
 
 // Acknowledge resolves a pending write by what a person has found: [Applied] or
@@ -378,6 +347,22 @@ func (c *Client) DeclareExclusive(ctx context.Context, account AccountID) error 
 		return fmt.Errorf("trading: DeclareExclusive: %w", err)
 	}
 	return nil
+}
+
+// ClientOrder returns what the journal says of the write that has a client order id, pending ones
+// too, and sends nothing. It is nil if the journal knows none: one that was never journaled, or whose
+// id was forgotten. The paper account has no ids: there [Client.Pending] has the tag of each write
+// whose outcome is not known.
+func (c *Client) ClientOrder(ctx context.Context, account AccountID, op Operation, id string) (*JournaledWrite, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
+	source := keySource{id: id}
+	found, err := c.core.driver.Named(ctx, source.name(account, op))
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return DescribeHistory(found[len(found)-1])
 }
 
 // ForgetClientOrderID deletes what the journal keeps of a client order id, once its

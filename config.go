@@ -30,10 +30,6 @@ type clientOption func(*config) error
 
 func (o clientOption) applyClient(c *config) error { return o(c) }
 
-type callOption func(*callOptions) error
-
-func (o callOption) applyCall(c *callOptions) error { return o(c) }
-
 type sharedOption func(*callOptions) error
 
 func (o sharedOption) applyClient(c *config) error    { return o(&c.defaults) }
@@ -87,7 +83,6 @@ type config struct {
 	defaults       callOptions
 }
 
-// scrubber returns one that knows the keys that were given.
 func (c *config) scrubber() *secret.Scrubber {
 	s := new(secret.Scrubber)
 	s.Know(string(EnvSandbox), c.sandboxKeys.given)
@@ -147,7 +142,6 @@ func (o *callOptions) ttlOf(entry bool) time.Duration {
 	return orDefault(o.ttl, entry, defaultEntryTTL, defaultExitTTL)
 }
 
-// bounds are those of sending again.
 func (o *callOptions) bounds() ledger.Bounds {
 	return ledger.Bounds{
 		Attempts: o.retry.Attempts, PriceAttempts: o.retry.PriceAttempts,

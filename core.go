@@ -60,7 +60,6 @@ func (c *core) profileIgnored(why error) {
 	}
 }
 
-// keys returns where the key of an environment comes from.
 func (c *core) keys(env Environment) keyring {
 	if env == EnvLive {
 		return c.liveKeys
@@ -100,16 +99,10 @@ func (c *core) resolveError(ctx context.Context, err error) (*Resolution, error)
 	case !errors.As(err, &write):
 		return nil, fmt.Errorf("trading: Resolve: not the error of a write: %w", err)
 	case write.Outcome != Unknown:
-		return &Resolution{
-			Intent:  Intent{ID: write.Intent, Operation: write.Operation, Account: write.Account, Symbol: write.Symbol},
-			Outcome: write.Outcome, Evidence: EvidenceAnswer, Err: refusalIn(write),
-		}, nil
+		return decidedAs(write, write.Outcome, EvidenceAnswer), nil
 	case errors.Is(err, errMayBeOthers) && c.lease.Leaser != nil:
 		if c.lease.Kept(ctx) {
-			return &Resolution{
-				Intent:  Intent{ID: write.Intent, Operation: write.Operation, Account: write.Account, Symbol: write.Symbol},
-				Outcome: NotApplied, Evidence: EvidenceUnsent, Err: refusalIn(write),
-			}, nil
+			return decidedAs(write, NotApplied, EvidenceUnsent), nil
 		}
 		return nil, err
 	case write.Intent == "":
@@ -145,10 +138,15 @@ func (c *core) resolveID(ctx context.Context, id IntentID) (*Resolution, error) 
 	return &r, nil
 }
 
-// refusalIn returns the service's refusal in an error, without its wrapping.
-func refusalIn(err error) error {
-	if refusal := (*Error)(nil); errors.As(err, &refusal) {
-		return refusal
+// decidedAs is what became of a write that nothing has to be asked about. Its error is the service's refusal, if
+// there is one, without its wrapping.
+func decidedAs(w *WriteError, outcome Outcome, by Evidence) *Resolution {
+	r := &Resolution{
+		Intent:  Intent{ID: w.Intent, Operation: w.Operation, Account: w.Account, Symbol: w.Symbol},
+		Outcome: outcome, Evidence: by, Err: w,
 	}
-	return err
+	if refusal := (*Error)(nil); errors.As(w, &refusal) {
+		r.Err = refusal
+	}
+	return r
 }

@@ -43,7 +43,6 @@ func (c *call) facts() Meta {
 	return m
 }
 
-// meta returns the facts of the last answer.
 func (c *call) meta() Meta {
 	q := question{meta: c.facts()}
 	m := q.metaOf(&c.last)
@@ -53,7 +52,6 @@ func (c *call) meta() Meta {
 	return m
 }
 
-// priority returns the priority of the next send.
 func (c *call) priority() ratelimit.Priority {
 	priority := ratelimit.Read
 	switch {
@@ -91,7 +89,6 @@ func (c *call) describe() Call {
 	}
 }
 
-// start reports to the hooks that the call begins.
 func (c *call) start() {
 	if len(c.core.hooks) > 0 {
 		c.ctx = c.core.hooks.callStart(c.ctx, c.describe())
@@ -120,7 +117,6 @@ func (c *call) attempted() Attempt {
 	return a
 }
 
-// over reports to the log and to the hooks how the call ended.
 func (c *call) over(err error) {
 	if c.core.log.to == nil && len(c.core.hooks) == 0 {
 		return

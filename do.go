@@ -22,7 +22,6 @@ func (c *call) check(faults ...*check.Fault) error {
 	return nil
 }
 
-// refused ends the call before anything is sent.
 func (c *call) refused(err error) error {
 	c.start()
 	c.stopped = err

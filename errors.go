@@ -303,7 +303,6 @@ func invalidFor(option string, err error) error {
 	return &OptionError{Option: option, Reason: err.Error(), Err: err}
 }
 
-// errNilOption is that of an option that is nil.
 func errNilOption() error { return invalid("opts", "nil option") }
 
 // checkContext refuses a nil context, which would end in a panic of the standard

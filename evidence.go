@@ -65,21 +65,16 @@ func heldPositions(positions []Position) []books.Held {
 
 // restingOf are resting orders as the books take them.
 func restingOf(orders []RestingOrder) []accounting.Waiting {
-	waiting := make([]accounting.Waiting, len(orders))
-	for i := range orders {
-		o := &orders[i]
-		waiting[i] = accounting.Waiting{ID: string(o.ID), Symbol: o.Symbol, Side: sideOf(o.Side), Size: nullable(o.Size)}
-	}
-	return waiting
+	return convertAll(orders, func(o *RestingOrder) accounting.Waiting {
+		return accounting.Waiting{ID: string(o.ID), Symbol: o.Symbol, Side: sideOf(o.Side), Size: nullable(o.Size)}
+	})
 }
 
 // runningOf are runs as the books take them. No record shows what is left of one.
 func runningOf(runs []Run) []accounting.Waiting {
-	waiting := make([]accounting.Waiting, len(runs))
-	for i := range runs {
-		waiting[i] = accounting.Waiting{ID: string(runs[i].ID), Symbol: runs[i].Symbol, Side: sideOf(runs[i].Side), Run: true}
-	}
-	return waiting
+	return convertAll(runs, func(r *Run) accounting.Waiting {
+		return accounting.Waiting{ID: string(r.ID), Symbol: r.Symbol, Side: sideOf(r.Side), Run: true}
+	})
 }
 
 func endedOf(runs []Run) accounting.Newest {
@@ -91,26 +86,14 @@ func sideOf(s Side) accounting.Side { return resolve.SideOf(string(s)) }
 // digestsOf are closed trades as the books keep them.
 func digestsOf(trades []Trade) func(most int) []accounting.Row {
 	return func(most int) []accounting.Row {
-		rows := make([]accounting.Row, min(most, len(trades)))
-		for i := range rows {
-			rows[i] = rowOf(&trades[i])
-		}
-		return rows
+		return convertAll(trades[:min(most, len(trades))], rowOf)
 	}
 }
 
 // maxTrades bounds the closed trades that a look keeps, the newest.
 const maxTrades = 512
 
-// rowsOf are closed trades as accounting sees them.
-func rowsOf(trades []Trade) []accounting.Row {
-	rows := make([]accounting.Row, len(trades))
-	for i := range trades {
-		rows[i] = rowOf(&trades[i])
-	}
-	return rows
-}
-
+// rowOf is a closed trade as accounting sees it.
 func rowOf(t *Trade) accounting.Row {
 	return accounting.Row{
 		Digest:     digestOfTrade(t),
@@ -131,7 +114,6 @@ func nullable(d Opt[decimal.Decimal]) decimal.NullDecimal {
 	return decimal.NullDecimal{Decimal: v, Valid: ok}
 }
 
-// levelsOf are the levels of a position.
 func levelsOf(p *Position) resolve.Levels {
 	return resolve.Levels{TakeProfitPrice: priceOf(p.TakeProfit), StopLossPrice: priceOf(p.StopLoss)}
 }
@@ -149,7 +131,6 @@ func levelAtPrice(price decimal.NullDecimal) Level {
 	return At(price.Decimal)
 }
 
-// bookOf names an account in the books.
 func bookOf(env Environment, id AccountID) books.Account {
 	return books.Account{Environment: env, ID: id}
 }

@@ -69,7 +69,6 @@ func guardPending(doubtedIn func(context.Context, pending.Place) ([]IntentID, er
 	}
 }
 
-// askGuards asks every guard, before every send.
 func askGuards(ctx context.Context, guards []Guard, w Write) error {
 	for _, guard := range guards {
 		if err := guard(ctx, w); err != nil {
@@ -87,7 +86,6 @@ func guardError(err error) error {
 	return &GuardError{Kind: ErrGuard, Err: err}
 }
 
-// guardHalt refuses entries while the program is halted.
 func guardHalt(halted func() (string, bool)) Guard {
 	return func(_ context.Context, w Write) error {
 		if reason, halted := halted(); halted && w.Entry {

@@ -203,7 +203,6 @@ func (g *healthGate) refreshLocked(ctx context.Context) <-chan struct{} {
 	return done
 }
 
-// refresh asks once.
 func (g *healthGate) refresh(ctx context.Context, done chan<- struct{}) {
 	asked := time.Now()
 	read, err := g.ask(ctx) // nil if it fails
@@ -241,14 +240,9 @@ func (g *healthGate) keepWarm(ctx context.Context) {
 			return
 		}
 		g.mu.Lock()
-		if g.refreshed != nil {
-			g.mu.Unlock()
-			continue
-		}
-		done := make(chan struct{})
-		g.refreshed = done
+		done := g.refreshLocked(ctx)
 		g.mu.Unlock()
-		g.refresh(ctx, done)
+		<-done
 	}
 }
 

@@ -25,7 +25,7 @@ func (h host) Read(ctx context.Context, of books.Account, list resolve.List, awa
 	if awaited {
 		opts.retry = defaultCallOptions().retry
 	}
-	var t accountReader = &Sandbox{&MarketData{caller{h.c, opts}}}
+	var t Trader = &Sandbox{&MarketData{caller{h.c, opts}}}
 	account := &Account{id: of.ID, caller: caller{h.c, opts}}
 	live, all := of.Environment == EnvLive, list == resolve.AllLists
 	if live {
@@ -70,7 +70,7 @@ func (h host) Read(ctx context.Context, of books.Account, list resolve.List, awa
 			return nil, err
 		}
 		trades = slices.Clone(trades[:min(len(trades), maxTrades)])
-		l.Rows, l.Shown = rowsOf(trades), trades
+		l.Rows, l.Shown = convertAll(trades, rowOf), trades
 	}
 	l.Ended = time.Now()
 	return l, nil
@@ -178,11 +178,4 @@ func (h host) Resolved(r resolve.Found) {
 	if len(h.c.hooks) > 0 {
 		h.c.hooks.resolved(context.Background(), resolutionOf(&r))
 	}
-}
-
-// accountReader is what the paper account and a live one show alike.
-type accountReader interface {
-	State(ctx context.Context, opts ...CallOption) (*AccountState, error)
-	Positions(ctx context.Context, opts ...CallOption) (Positions, error)
-	Trades(ctx context.Context, opts ...CallOption) ([]Trade, error)
 }

@@ -174,7 +174,6 @@ func (d *decisions) intent(r *request) Intent {
 	}
 }
 
-// terms are what the ledger goes by.
 func (d *decisions) terms(r *request, traits resolve.Traits) ledger.Terms {
 	return ledger.Terms{
 		Keyed:         r.env == EnvLive,

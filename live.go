@@ -19,29 +19,6 @@ func (l *Live) Accounts(ctx context.Context, opts ...CallOption) ([]AccountInfo,
 	return listed(l.caller.begin(ctx, OpAccounts, opts), shownList("accounts", accountInfoOf))
 }
 
-// read carries out a read for [Client.Do].
-func (l *Live) read(ctx context.Context, op Operation, id AccountID, opts []CallOption) error {
-	a := l.Account(id)
-	switch op {
-	case OpAccounts:
-		return only(l.Accounts(ctx, opts...))
-	case OpState:
-		return only(a.State(ctx, opts...))
-	case OpPositions:
-		return only(a.Positions(ctx, opts...))
-	case OpTrades:
-		return only(a.Trades(ctx, opts...))
-	case OpOpenOrders:
-		return only(a.OpenOrders(ctx, opts...))
-	case OpFinishedRuns:
-		return only(a.FinishedRuns(ctx, opts...))
-	case OpFunding:
-		return only(a.Funding(ctx, opts...))
-	default:
-		return errNoOperation(op)
-	}
-}
-
 // Account returns a handle of an account. It sends nothing: a wrong id shows on
 // the first call. opts hold for each of the handle's calls, and one that is not
 // valid is reported by them.
@@ -57,6 +34,30 @@ type Account struct {
 	caller caller
 	opts   []CallOption
 }
+
+// Trader is what the paper account and a live account have in common: a strategy
+// that takes a Trader runs on either. Methods may be added in a minor version;
+// embed a Trader in a type of your own.
+type Trader interface {
+	// State reads the account: its money, its rules, and whether it accepts orders.
+	State(ctx context.Context, opts ...CallOption) (*AccountState, error)
+	// Positions reads the open positions.
+	Positions(ctx context.Context, opts ...CallOption) (Positions, error)
+	// Trades reads the closed trades.
+	Trades(ctx context.Context, opts ...CallOption) ([]Trade, error)
+	// PlaceOrder places an order at the market, or a marketable limit.
+	PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error)
+	// ClosePosition closes a position, or a part of it, at the market.
+	ClosePosition(ctx context.Context, symbol string, part Part, opts ...CallOption) (*CloseResult, error)
+	// SetTPSL sets, clears or leaves the take-profit and the stop of a position.
+	SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...CallOption) (*TPSLResult, error)
+	// Pending lists the account's writes whose outcome is not known.
+	Pending(ctx context.Context) ([]PendingWrite, error)
+	// Resolve finds out what became of the write that returned err.
+	Resolve(ctx context.Context, err error) (*Resolution, error)
+}
+
+var _ Trader = (*Account)(nil)
 
 // ID returns the account's id.
 func (a *Account) ID() AccountID { return a.id }

@@ -18,7 +18,6 @@ const (
 	proLimit   = 20
 )
 
-// newLimiter returns the limiter of one client.
 func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 	cfg := limiter.Options{
 		Store:      r.Store,

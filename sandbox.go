@@ -65,25 +65,7 @@ func (m *MarketData) Prices(ctx context.Context, opts ...CallOption) (map[string
 // reader no stop fires.
 type Sandbox struct{ *MarketData }
 
-// read carries out a read for [Client.Do].
-func (s *Sandbox) read(ctx context.Context, op Operation, symbol string, opts []CallOption) error {
-	switch {
-	case op == OpSandboxState:
-		return only(s.State(ctx, opts...))
-	case op == OpSandboxPositions:
-		return only(s.Positions(ctx, opts...))
-	case op == OpSandboxTrades:
-		return only(s.Trades(ctx, opts...))
-	case op == OpMarkets:
-		return only(s.Markets(ctx, opts...))
-	case op == OpPrices && symbol == "":
-		return only(s.Prices(ctx, opts...))
-	case op == OpPrices:
-		return only(s.Price(ctx, symbol, opts...))
-	default:
-		return errNoOperation(op)
-	}
-}
+var _ Trader = (*Sandbox)(nil)
 
 // State reads the paper account. Reading it fires triggers.
 func (s *Sandbox) State(ctx context.Context, opts ...CallOption) (*AccountState, error) {

@@ -215,7 +215,6 @@ func (c *call) await(wait time.Duration) {
 	}
 }
 
-// prepare takes the next attempt through the stages.
 func (c *call) prepare() error {
 	if c.stopped == nil {
 		c.stopped = c.ctx.Err()
@@ -260,7 +259,6 @@ func (c *call) prepareWrite() error {
 	return c.stopped
 }
 
-// passUnder is pass within another context.
 func (c *call) passUnder(ctx context.Context) error {
 	whole := c.ctx
 	defer func() { c.ctx = whole }()

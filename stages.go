@@ -56,7 +56,6 @@ func (c *call) takeTurn() (err error) {
 	return err
 }
 
-// giveTurnBack gives it back.
 func (c *call) giveTurnBack() {
 	if c.write.holdsTurn {
 		c.core.sandboxWriter.giveBack()
@@ -64,7 +63,6 @@ func (c *call) giveTurnBack() {
 	}
 }
 
-// askGuards asks the guards, before every send.
 func (c *call) askGuards() error {
 	w := c.write.asGuardsSee()
 	if c.core.isExclusive(c.account) {
@@ -86,7 +84,6 @@ func (c *call) passOnce() error {
 	return c.takeSlot()
 }
 
-// takeKey gets the API key for the next attempt.
 func (c *call) takeKey() (err error) {
 	if c.endpoint.Keyless {
 		return nil

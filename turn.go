@@ -14,7 +14,6 @@ type turn struct {
 	entries []chan struct{}
 }
 
-// take waits for the place.
 func (t *turn) take(ctx context.Context, exit bool, closing <-chan struct{}) error {
 	t.mu.Lock()
 	if !t.taken {
@@ -57,7 +56,6 @@ func (t *turn) leave(queue *[]chan struct{}, mine chan struct{}) bool {
 	return false
 }
 
-// giveBack gives the place to who is next.
 func (t *turn) giveBack() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -47,7 +47,6 @@ type writing struct {
 // errHeard is why a send does not leave, or is waited for no more.
 var errHeard = errors.New("an answer to an earlier send has come")
 
-// place has the call place an order.
 func (w *writing) place(o Order) {
 	w.order, w.placed, w.symbol, w.entry = o, &w.order, o.Symbol, w.endpoint.Asks.Adds(o.ReduceOnly)
 }
@@ -94,7 +93,6 @@ func (w *writing) bound(needs *limiter.Ask, first bool) {
 	}
 }
 
-// asGuardsSee is the write as guards see it.
 func (w *writing) asGuardsSee() Write {
 	return Write{
 		Operation:    w.endpoint.Name,
@@ -178,7 +176,6 @@ func (w *writing) intentID() IntentID {
 	return w.of.Intent.ID
 }
 
-// failed is the error of a write, with its outcome.
 func (w *writing) failed(outcome Outcome, err error) error {
 	e := &WriteError{Outcome: outcome, Operation: w.endpoint.Name, Account: w.account, Symbol: w.symbol, Err: err}
 	if !w.forget {
