@@ -60,7 +60,7 @@ func FailFast() SharedOption { return shared(nil, func(c *callOptions) { c.failF
 // on. It does not raise an entry: the reserve is for exits.
 func ForExit() CallOption { return shared(nil, func(c *callOptions) { c.forExit = true }) }
 
-// SkipHealthGate sends this write whatever the health gate says.
+// SkipHealthGate sends this entry whatever the health gate says.
 func SkipHealthGate() CallOption {
 	return shared(nil, func(c *callOptions) { c.skipHealthGate = true })
 }

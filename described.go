@@ -3,7 +3,6 @@ package trading
 import (
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
@@ -45,11 +44,7 @@ func (c *call) facts() Meta {
 
 func (c *call) meta() Meta {
 	q := question{meta: c.facts()}
-	m := q.metaOf(&c.last)
-	if m.Replayed {
-		m.ResolvedAfter = ledger.Elapsed(c.began)
-	}
-	return m
+	return q.metaOf(&c.last)
 }
 
 func (c *call) priority() ratelimit.Priority {

@@ -47,10 +47,9 @@ type healthGate struct {
 	warm      bool          // the background refresh has begun
 }
 
-// guard refuses entries, and exits too where it is strict, while it is not safe to
-// trade.
+// guard refuses entries while it is not safe to trade.
 func (g *healthGate) guard(ctx context.Context, w Write) error {
-	if g.Off || w.skipHealth || !w.Entry && !g.Strict {
+	if g.Off || w.skipHealth || !w.Entry {
 		return nil
 	}
 	return g.check(ctx)

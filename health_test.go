@@ -83,9 +83,8 @@ func TestGate(t *testing.T) {
 		{"T44 no connection", rig.Unreachable(), trading.HealthGate{}, nil, trading.ErrUnhealthy, none},
 		{"T44 no answer", rig.Hanging(nil), trading.HealthGate{}, nil, trading.ErrUnhealthy, none},
 		{"another's 503", rig.Answered(503, rig.RefusalBody(trading.CodeUnavailable)), trading.HealthGate{}, nil, trading.ErrUnhealthy, none},
-		{"strict", rig.Answered(503, healthJSON(false, "degraded", "stale")), trading.HealthGate{Strict: true}, nil, trading.ErrUnhealthy, trading.ErrUnhealthy},
 		{"off", rig.Answered(503, healthJSON(false, "degraded", "stale")), trading.HealthGate{Off: true}, nil, none, none},
-		{"skipped", rig.Answered(503, healthJSON(false, "degraded", "stale")), trading.HealthGate{Strict: true}, []trading.CallOption{trading.SkipHealthGate()}, none, none},
+		{"skipped", rig.Answered(503, healthJSON(false, "degraded", "stale")), trading.HealthGate{}, []trading.CallOption{trading.SkipHealthGate()}, none, none},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -26,8 +26,8 @@ func newLimiter(r RateLimits, log logger) *limiter.Limiter {
 		Classes:    make(map[string]int, 12),
 		ReservePct: max(cmp.Or(r.ReservePct, 10), 0),
 		Log:        log.rateLimitStore,
+		Off:        r.Off,
 	}
-	cfg.Off = r.Off
 	for _, e := range spec.Endpoints() {
 		switch {
 		case e.Class == "":

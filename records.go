@@ -7,7 +7,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -367,7 +366,6 @@ func (h *Health) Safe() bool {
 type HealthGate struct {
 	Off      bool // lets everything pass and asks nothing
 	KeepWarm bool // refreshes the assessment from the first entry until Close, so that later entries hardly wait for it
-	Strict   bool // holds back exits too
 }
 
 // Meta describes how an answer came about. It is a field of every write's result and
@@ -379,9 +377,8 @@ type Meta struct {
 	Body      Body        // the last answer's body as it came; the caller's to keep
 	Key       Key         // the idempotency key that was sent last; empty on the sandbox and for reads
 
-	ResolvedAfter time.Duration // how old a replayed answer can be: the time since the call began
-	Unjournaled   error         `json:"-"` // why an exit went out without being in the journal; nil if it did not
-	Attempts      int           // how often the request was sent; 0 if it never was
+	Unjournaled error `json:"-"` // why an exit went out without being in the journal; nil if it did not
+	Attempts    int   // how often the request was sent; 0 if it never was
 
 	// Replayed means that the service repeated its stored first answer: fill, position
 	// and balance in it are those of the time of execution.
@@ -394,29 +391,6 @@ type Meta struct {
 
 	Sent, Received time.Time          // when the last attempt began, and when it ended
 	RetryAfter     Opt[time.Duration] // how long the service asked to wait, where it did
-}
-
-// RateLimit is a key's rate limit, by the X-RateLimit headers of a 429.
-type RateLimit struct {
-	Limit     int            // the number of requests in a window
-	Remaining Opt[int]       // what is left of it
-	Reset     Opt[time.Time] // when the window ends, by the service's clock
-}
-
-// RateLimit is the key's rate limit, where the last answer's header says it.
-func (m *Meta) RateLimit() Opt[RateLimit] {
-	said, ok := transport.RateLimitOf(m.Header)
-	if !ok {
-		return Opt[RateLimit]{}
-	}
-	l := RateLimit{Limit: said.Limit}
-	if said.Remaining >= 0 {
-		l.Remaining = Some(said.Remaining)
-	}
-	if !said.Reset.IsZero() {
-		l.Reset = Some(said.Reset)
-	}
-	return Some(l)
 }
 
 // Fill is the execution of one order. Its price is the only authoritative one:

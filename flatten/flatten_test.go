@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,13 +101,19 @@ func TestTrap_T43_TheWayOutIsOpenWhileDegraded(t *testing.T) {
 	})
 }
 
-// A strict gate holds back closes too. What it waits for may pass, so it is
-// waited for, and nothing is claimed meanwhile.
-func TestAStrictGate(t *testing.T) {
+// A guard of the program's own can hold back closes too. What it waits for may pass, so it
+// is waited for, and nothing is claimed meanwhile.
+func TestAGuardOfCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil, trading.WithHealthGate(trading.HealthGate{Strict: true}))
+		var holds atomic.Bool
+		r := newRig(t, nil, trading.WithGuard(func(context.Context, trading.Write) error {
+			if holds.Load() {
+				return &trading.GuardError{Kind: trading.ErrUnhealthy}
+			}
+			return nil
+		}))
 		r.open(trading.Long, "0.1", "BTC")
-		r.sim.SetHealth("degraded", "stale")
+		holds.Store(true)
 		time.Sleep(time.Minute)
 		report, err := r.flatten(time.Minute, flatten.Options{})
 		require.ErrorIs(t, err, trading.ErrUnhealthy)
@@ -114,7 +121,7 @@ func TestAStrictGate(t *testing.T) {
 		assert.Zero(t, r.wrote(trading.OpClose))
 		assert.Greater(t, len(report.Looks), 5)
 
-		time.AfterFunc(20*time.Second, func() { r.sim.SetHealth("healthy", "live") })
+		time.AfterFunc(20*time.Second, func() { holds.Store(false) })
 		_, err = r.flatten(time.Minute, flatten.Options{})
 		require.NoError(t, err)
 		r.holdsNothing("acc_1", "BTC")

@@ -64,9 +64,8 @@ const lastReset = 253_370_764_800
 
 // LimitSaid is what the X-RateLimit headers of an answer say.
 type LimitSaid struct {
-	Limit     int
-	Remaining int       // -1 where it is not said
-	Reset     time.Time // the zero time where it is not said
+	Limit int
+	Reset time.Time // the zero time where it is not said
 }
 
 // RateLimitOf reads the X-RateLimit headers; ok is false unless they name a limit, and none of them
@@ -81,7 +80,7 @@ func RateLimitOf(header http.Header) (l LimitSaid, ok bool) {
 	if !limited || limit < 0 || !remains || !resets || limit > math.MaxInt32 || remaining > math.MaxInt32 || reset >= lastReset {
 		return LimitSaid{}, false
 	}
-	l = LimitSaid{Limit: int(limit), Remaining: int(remaining)}
+	l = LimitSaid{Limit: int(limit)}
 	if reset >= 0 {
 		l.Reset = time.Unix(reset, 0)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/testing/rig"
+	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -175,9 +176,9 @@ func TestTrap_T47_EveryTimeIsATime(t *testing.T) {
 		position, _ := r.Positions().In("BTC") // ISO 8601
 		assert.True(t, position.OpenedAt.Equal(now))
 		_, err = r.Sandbox.Trades(t.Context(), trading.FailFast()) // seconds
-		limit, told := rig.RefusalOf(t, err).Meta.RateLimit().Get()
+		limit, told := transport.RateLimitOf(rig.RefusalOf(t, err).Meta.Header)
 		require.True(t, told)
-		assert.True(t, limit.Reset.Equal(trading.Some(now.Add(time.Minute))))
+		assert.True(t, limit.Reset.Equal(now.Add(time.Minute)))
 		assert.Equal(t, trading.Some(time.Minute), rig.RefusalOf(t, err).RetryAfter)
 	})
 }
