@@ -115,10 +115,6 @@ func Rules() iter.Seq[Rule] {
 	}
 }
 
-func ruleFor(code Code, status int, env Environment) Rule {
-	return ruleOf(spec.RuleFor(string(code), status, env))
-}
-
 func ruleOf(r spec.Rule) Rule {
 	outcome, advice := NotApplied, r.Advice
 	switch {

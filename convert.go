@@ -43,18 +43,14 @@ func optional[T any](v T, ok bool) Opt[T] {
 	return Opt[T]{}
 }
 
-// optRecord converts a record that the answer may lack.
-func optRecord[W, T any](member *wire.Nullable[W], convert func(*W) T) Opt[T] {
-	if record := member.Value(); record != nil {
-		return Some(convert(record))
-	}
-	return Opt[T]{}
-}
-
 // openRecord converts a position, if the answer has one and it is open.
 func openRecord[W any](member *wire.Nullable[W], convert func(*W) Position) Opt[Position] {
-	p, ok := optRecord(member, convert).Get()
-	return optional(p, ok && p.isOpen())
+	record := member.Value()
+	if record == nil {
+		return Opt[Position]{}
+	}
+	p := convert(record)
+	return optional(p, p.isOpen())
 }
 
 // textOf returns a text, empty if the answer lacks it.

@@ -64,10 +64,6 @@ func (s Side) Opposite() Side {
 	}
 }
 
-// valid reports whether the service takes s in an order; anything else is
-// bad_side.
-func (s Side) valid() bool { return s == Long || s == Short }
-
 // CloseCause is why a trade was closed: orderType of a trade on the wire.
 type CloseCause string
 

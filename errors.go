@@ -14,6 +14,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -83,7 +84,7 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-func (e *Error) rule() Rule { return ruleFor(e.Code, e.Status, e.env) }
+func (e *Error) rule() Rule { return ruleOf(spec.RuleFor(string(e.Code), e.Status, e.env)) }
 
 // WriteError is what every failed write returns: what became of it, and why the
 // call failed. The cause (a refusal, a page of a gateway, a lost connection, an ended

@@ -71,19 +71,15 @@ func guardPending(doubtedIn func(context.Context, pending.Place) ([]IntentID, er
 
 func askGuards(ctx context.Context, guards []Guard, w Write) error {
 	for _, guard := range guards {
-		if err := guard(ctx, w); err != nil {
-			return guardError(err)
+		switch err := guard(ctx, w); {
+		case err == nil:
+		case errors.As(err, new(*GuardError)):
+			return err
+		default:
+			return &GuardError{Kind: ErrGuard, Err: err}
 		}
 	}
 	return nil
-}
-
-// guardError keeps a guard's own GuardError, and makes one of anything else.
-func guardError(err error) error {
-	if own := (*GuardError)(nil); errors.As(err, &own) {
-		return err
-	}
-	return &GuardError{Kind: ErrGuard, Err: err}
 }
 
 func guardHalt(halted func() (string, bool)) Guard {

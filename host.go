@@ -89,7 +89,11 @@ func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared,
 	if !e.Fixed() {
 		call.aimAtAccount()
 	}
-	if err := call.passOnce(); err != nil {
+	err := call.takeKey() // no breaker holds it up, and no guard
+	if err == nil {
+		err = call.takeSlot()
+	}
+	if err != nil {
 		return nil, err
 	}
 	return prepared{call}, nil

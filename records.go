@@ -261,7 +261,7 @@ func RoundTripFee(atOpen, atClose decimal.Decimal) decimal.Decimal {
 // ok is false if side is neither [Long] nor [Short] or entry is not a positive
 // price.
 func BreakEven(side Side, entry decimal.Decimal) (exit decimal.Decimal, ok bool) {
-	if !side.valid() || !entry.IsPositive() || !wire.Writable(entry) {
+	if side != Long && side != Short || !entry.IsPositive() || !wire.Writable(entry) {
 		return decimal.Decimal{}, false
 	}
 	const more, less = feeUnit + takerFee, feeUnit - takerFee

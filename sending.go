@@ -110,8 +110,10 @@ func (c *call) again() bool {
 	}
 	more := false
 	switch {
-	case c.once:
-		c.judgeOnce()
+	case c.once: // the driver judges it
+		said := c.last.said()
+		_ = c.closeLimit(&said)
+		c.outcome = OutcomeOf(c.last.failed)
 	case c.write != nil || c.last.class != ledger.Success:
 		more = c.judge()
 	}
@@ -119,13 +121,6 @@ func (c *call) again() bool {
 		c.core.hooks.attemptDone(c.lastCtx, c.describe(), c.attempted())
 	}
 	return more && c.ctx.Err() == nil
-}
-
-// judgeOnce notes what the answer to a request of the driver's says.
-func (c *call) judgeOnce() {
-	said := c.last.said()
-	_ = c.closeLimit(&said)
-	c.outcome = OutcomeOf(c.last.failed)
 }
 
 // closeLimit closes the rate limit that a 429 of the service names.

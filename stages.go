@@ -75,15 +75,6 @@ func (c *call) askGuards() error {
 	return err
 }
 
-// passOnce takes a request of the driver's through what it needs, at once or not at all. No breaker holds it
-// up, and no guard.
-func (c *call) passOnce() error {
-	if err := c.takeKey(); err != nil {
-		return err
-	}
-	return c.takeSlot()
-}
-
 func (c *call) takeKey() (err error) {
 	if c.endpoint.Keyless {
 		return nil

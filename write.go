@@ -208,7 +208,10 @@ func (w *writing) ranTwice(result *OrderResult) Opt[bool] {
 	if !known {
 		return Opt[bool]{}
 	}
-	after := heldAfter(result)
+	var after decimal.Decimal // flat, unless there is a position
+	if p, open := result.Position.Get(); open {
+		after = p.Signed()
+	}
 	once := w.order.Size
 	if w.order.Side == Short {
 		once = once.Neg()
@@ -221,12 +224,4 @@ func (w *writing) ranTwice(result *OrderResult) Opt[bool] {
 	default:
 		return Opt[bool]{}
 	}
-}
-
-// heldAfter is the signed position after an order; none is flat.
-func heldAfter(r *OrderResult) (size decimal.Decimal) {
-	if p, open := r.Position.Get(); open {
-		size = p.Signed()
-	}
-	return size
 }
