@@ -18,13 +18,12 @@ func newAudit(app *cli.App) *cobra.Command {
 }
 
 const auditFile = `
-FILE is the one that a bot in Go writes by record.OpenAudit, of package record; the older ones beside
-it are found. A bot may write
-to it meanwhile. Nothing is changed.`
+FILE is the one that a bot in Go writes by record.OpenAudit, of package record; the older ones
+beside it are found. A bot may write to it meanwhile. Nothing is changed.`
 
 func newAuditVerify(app *cli.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "verify FILE", Short: "Is the audit what was written?", Long: "Is the audit what was written?\n" + auditFile, Args: cli.Args("FILE"),
+		Use: "verify FILE", Short: "Check that an audit is what was written", Long: "Check that an audit is what was written.\n" + auditFile, Args: cli.Args("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return verifyAudit(app.Out, args[0]) },
 	}
 }

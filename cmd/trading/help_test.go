@@ -39,6 +39,9 @@ func TestHelp(t *testing.T) {
 	all.WriteString(r.done("--help"))
 	for _, c := range commands(newRoot(&cli.App{})) {
 		fmt.Fprintf(&all, "\n==> %s\n%s", c.CommandPath(), r.done(append(words(c), "--help")...))
+		for line := range strings.SplitSeq(c.Long, "\n") {
+			assert.LessOrEqual(t, len(line), 102, "%s: a terminal breaks the line %q", c.CommandPath(), line)
+		}
 	}
 	golden(t, "help.txt", all.String())
 }

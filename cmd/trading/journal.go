@@ -182,8 +182,8 @@ func (v journalView) table(w io.Writer) {
 
 func newJournalVerify(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "verify FILE", Short: "Is the journal whole, and every record readable?", Args: cobra.ArbitraryArgs,
-		Long: "Read a journal to its end: is the file whole, and every record readable? With --fleet it is that of\na lease, and there is no FILE.",
+		Use: "verify FILE", Short: "Check that a journal is whole, and every record readable", Args: cobra.ArbitraryArgs,
+		Long: "Check that a journal is whole, and every record readable, to its end. With --fleet it is that of\na lease, and there is no FILE.",
 	}
 	fleet := fleetFlags(app, cmd).leaseFlag(cmd, "the lease of --fleet")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -33,8 +33,8 @@ folder of a protection, it shows the protection of each live account.
 
 With --fleet it shows the leases of a database instead, and needs no key: who holds each, when
 it was renewed, what is pending, and whether entries are halted. With --sidecar it shows whether
-a sidecar takes entries, and what is open. Its accounts it shows as to any bot: --base-url
-http://127.0.0.1:PORT/v1, with a local key.
+a sidecar takes entries, and what is open. To see accounts as a bot behind it does, give --base-url
+http://127.0.0.1:PORT/v1 and a local key.
 
 The exit code is 1 if something could not be read.` + firesTriggers,
 	}

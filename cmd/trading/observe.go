@@ -69,7 +69,7 @@ type observer struct {
 
 func newObserve(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "observe", Short: "What the service does where its document is silent", Args: cli.Args(),
+		Use: "observe", Short: "Judge what the service does where its document is silent", Args: cli.Args(),
 		Long: `Judge what the service does where its document leaves room: by evidence that is there (--from),
 or by asking (--ask).
 

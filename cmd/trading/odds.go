@@ -60,8 +60,9 @@ days of its bot: --result of a backtest, --csv of trades, or the account's own. 
 those of --account as it stands, or else those of the backtest or of the flags.
 
 The interval is the answer: it holds the truth with 95 percent confidence. It takes 4 days of
-history, and is wide: of fewer than 250 days more accounts may be lost than it says. Trades need times of opening and closing, MAE and MFE, and the balances before
-and after, which show whether the list was cut.
+history, and is wide: of fewer than 250 days more accounts may be lost than it says. Trades need
+times of opening and closing, MAE and MFE, and the balances before and after, which show whether
+the list was cut.
 
 Several --result are joined: accounts of the same bot that failed belong in. A size is named with
 --size-curve, at least three --rerun of the unmodified bot at other sizes, and --horizon or

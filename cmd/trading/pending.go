@@ -34,8 +34,9 @@ func newPendingList(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Short: "List the pending writes of journals", Args: cli.Args(),
 		Long: `List the pending writes of journals: of the bots' that are named, and of this command's
-own. It needs no key, sends nothing, and may be used beside the bots. Whether entries go on in the
-market of a write knows the bot that runs: PendingWrite.MarketOpen, or pending resolve once it has ended.
+own. It needs no key, sends nothing, and may be used beside the bots. The bot that runs knows
+whether entries go on in the market of a write (PendingWrite.MarketOpen); once it has ended,
+trading pending resolve says so.
 
 With --sidecar it lists those of a sidecar that runs: of all its bots on the operator's socket,
 and of one bot, with its local key, at the URL.`,

@@ -41,7 +41,7 @@ func newProtect(app *cli.App) *cobra.Command {
 		Use: "protect", Short: "Keep live accounts above their loss floors, beside bots in any language", Args: cli.Args(),
 		Long: `Watch live accounts until interrupted, flatten one before it reaches its loss floor, and
 print a line for each event; with -o json the line is JSON. Bots in other languages are not
-held back: it can only flatten and tell. One that enters again after a flatten loses its
+held back: it can only flatten and warn. One that enters again after a flatten loses its
 account nearly as often as without: stop it, by hand or with --on-held. Go bots obey its
 halts (protect.Follow with the same folder).
 

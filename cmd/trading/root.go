@@ -23,7 +23,7 @@ prints all three.
 Results go to standard output (-o json for programs: amounts are strings), everything
 else to standard error.
 
-Exit codes:
+Exit codes, but of trading trial, which has its own:
   0    done
   1    not applied: nothing was changed
   2    the command line or the environment cannot be meant

@@ -163,8 +163,8 @@ func newSidecarResolve(app *cli.App) *cobra.Command {
 
 func newSidecarAck(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ack ID applied|not-applied NOTE", Short: "Resolve a pending write by what you have found on the account", Args: cli.Args("ID", "applied|not-applied", "NOTE"),
-		Long: "Resolve a pending write by what you have found on the account. Its market takes entries again.",
+		Use: "ack ID applied|not-applied NOTE", Short: "Acknowledge what a person has found out about a pending write", Args: cli.Args("ID", "applied|not-applied", "NOTE"),
+		Long: "Acknowledge what a person has found out about a pending write. Look at the account first. The\nmarket of the write takes entries again.",
 	}
 	o := newSidecarOperator(app, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
