@@ -7,9 +7,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -240,4 +242,23 @@ type writerFunc func([]byte)
 func (w writerFunc) Write(p []byte) (int, error) {
 	w(p)
 	return len(p), nil
+}
+
+// What top flattens is said line by line, to the proof, and that no journal of a bot was read.
+func TestFlattenFromTop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.sim.Trade("acc_1", "long", "1", "BTC")
+		cmd := &cobra.Command{}
+		service := r.app(strings.NewReader(""), io.Discard, io.Discard).Connection(cmd, time.Minute).Environment("the live account")
+		require.NoError(t, cmd.ParseFlags([]string{"--env", "live"}))
+		require.NoError(t, service.Read())
+		var said []string
+		require.NoError(t, flattenFromTop(t.Context(), service, accountView{ID: "acc_1"}, func(line string) { said = append(said, line) }))
+		require.Len(t, said, 6)
+		assert.Equal(t, []string{"seen: long 1 BTC", "close BTC: applied", "seen: nothing", "seen: nothing"}, said[:4])
+		assert.Contains(t, said[4], "flat: account acc_1 after 1 steps")
+		assert.Equal(t, unread, said[5])
+		assert.Equal(t, "0", r.sim.Position("acc_1", "BTC").String())
+	})
 }
