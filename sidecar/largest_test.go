@@ -78,4 +78,4 @@ func (s *searched) Restart() {}
 
 // TestLargest finds no schedule in which bots get a position that is too large, and none that holds them out for
 // ever.
-func TestLargest(t *testing.T) { largest.Check(t, 4, false, newSearched) }
+func TestLargest(t *testing.T) { largest.Check(t, false, false, newSearched) }

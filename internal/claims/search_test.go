@@ -68,7 +68,7 @@ func (s *searched) Restart() {
 }
 
 // TestSearch finds no schedule in which the position gets too large, and none that holds a bot out for ever.
-func TestSearch(t *testing.T) { largest.Check(t, 4, true, newSearched) }
+func TestSearch(t *testing.T) { largest.Check(t, true, true, newSearched) }
 
 // TestSearchFindsWhatIsWrong holds the search to bounds that are known to be wrong.
 func TestSearchFindsWhatIsWrong(t *testing.T) {

@@ -168,15 +168,19 @@ func (s Search) ofOrder(w *world, i int, add func(do func(w *world), format stri
 	}
 }
 
-// Check searches with each kind of a first entry, alone, beside somebody else, and over restarts.
-func Check(t *testing.T, sample int, restart bool, make func(now func() time.Duration) Bound) {
+// Check searches with each kind of a first entry, alone, beside somebody else, and over restarts. One
+// that goes deep takes minutes in full.
+func Check(t *testing.T, deep, restart bool, make func(now func() time.Duration) Bound) {
 	t.Helper()
 	for _, first := range []Kind{Now, Resting, Running} {
 		for _, s := range []Search{{}, {Others: true}, {Restart: true}} {
 			if s.Restart && !restart {
 				continue
 			}
-			s.New, s.First, s.Depth = make, first, depth.Of(sample, 6)
+			s.New, s.First, s.Depth = make, first, depth.Of(4, 5)
+			if deep && depth.Full() && !s.Others && !s.Restart { // which can do less
+				s.Depth++
+			}
 			found, tried := s.Run()
 			t.Logf("%s, others %t, restarts %t: %d schedules", first, s.Others, s.Restart, tried)
 			for _, f := range found {
