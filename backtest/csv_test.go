@@ -237,9 +237,7 @@ func FuzzReadCSV(f *testing.F) {
 			return
 		}
 		from, to := data.Span()
-		if to.Before(from) {
-			t.Fatalf("from %s to %s", from, to)
-		}
+		require.False(t, to.Before(from), "from %s to %s", from, to)
 		for _, s := range data.series {
 			once, again := s.feed(inside{order: highFirst}, nil), s.feed(inside{order: highFirst}, nil)
 			step := max(to.Sub(from)/97, 1)

@@ -140,18 +140,14 @@ func TestNewestFirst(t *testing.T) {
 // forward and its prices are greater than 0.
 func FuzzExports(f *testing.F) {
 	athens, err := time.LoadLocation("Europe/Athens")
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	files, err := filepath.Glob("testdata/exports/*")
 	if err != nil || len(files) == 0 {
 		f.Fatal("no exports: ", err)
 	}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		for i := range formats() {
 			f.Add(text, i, i%2 == 0)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/backtest"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -59,9 +61,7 @@ func dips(ctx context.Context, client *trading.Client) error {
 func TestDipsIsTheProgramsBot(t *testing.T) {
 	bot := func(file string) string {
 		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, text, _ := strings.Cut(string(source), "// dips buys")
 		text, _, _ = strings.Cut(text, "\n}\n")
 		return text
@@ -73,9 +73,7 @@ func TestDipsIsTheProgramsBot(t *testing.T) {
 
 func TestBot(t *testing.T) {
 	data, err := backtest.ReadFile("testdata/synthetic.csv", backtest.CSV{Symbol: "BTC"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	result := backtest.Run(t, dips, backtest.Config{
 		Data:    data,
 		Account: backtest.Account{ID: "acc_1", Balance: "50000"},
@@ -87,9 +85,7 @@ func TestBot(t *testing.T) {
 
 func TestRoughWeather(t *testing.T) {
 	data, err := backtest.ReadFile("testdata/synthetic.csv", backtest.CSV{Symbol: "BTC"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	backtest.Run(t, dips, backtest.Config{
 		Data:    data,
 		Account: backtest.Account{ID: "acc_1"},
@@ -104,9 +100,7 @@ func TestRoughWeather(t *testing.T) {
 
 func TestNoLookahead(t *testing.T) {
 	data, err := backtest.ReadFile("testdata/synthetic.csv", backtest.CSV{Symbol: "BTC"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	backtest.LookaheadCheck(t, func(history *backtest.Data) backtest.Bot {
 		return warmedUp(history.Candles("BTC"))
 	}, backtest.Config{Data: data})

@@ -3,7 +3,6 @@ package contract_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -118,9 +117,7 @@ func FuzzBetween(f *testing.F) {
 	f.Fuzz(func(t *testing.T, was, is []byte) {
 		changes, err := contract.Between(was, is)
 		if err != nil {
-			if !errors.Is(err, contract.ErrDescription) {
-				t.Fatalf("%v is no ErrDescription", err)
-			}
+			require.ErrorIs(t, err, contract.ErrDescription)
 			return
 		}
 		for _, change := range changes {

@@ -153,9 +153,7 @@ func ExampleDecode() {
 
 func FuzzDecode(f *testing.F) {
 	text, err := whole().Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Add(text)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := profile.Decode(text)
@@ -170,9 +168,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 		again, err := profile.Decode(once)
-		if err != nil {
-			t.Fatalf("%v: %s", err, once)
-		}
+		require.NoError(t, err, "%v: %s", err, once)
 		twice, err := again.Encode()
 		if err != nil || !bytes.Equal(once, twice) {
 			t.Fatalf("%v:\n%s\n%s", err, once, twice)

@@ -275,9 +275,7 @@ func FuzzReadTrades(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := h.check(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, h.check())
 		if end := h.Days[len(h.Days)-1].End.Balance; !end.Equal(sum) {
 			t.Fatalf("the days end with %s, and the trades with %s", end, sum)
 		}

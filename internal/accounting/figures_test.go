@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // TestFigures counts what is decided where nothing happens beside the write.
@@ -45,9 +47,7 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	t.Logf("\n%s\ndecided of %d: declared %d, not declared %d", table.String(), cells, decided[0], decided[1])
-	if want := [2]int{56, 32}; decided != want {
-		t.Errorf("decided of %d: %d, want %d", cells, decided, want)
-	}
+	assert.Equal(t, [2]int{56, 32}, decided, "decided of %d", cells)
 }
 
 // plain returns the outcome on a declared account and on one that is not.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
@@ -151,9 +153,7 @@ func TestStateEqual(t *testing.T) {
 	same := full()
 	same.Position.Size = num("1.00")
 	same.Rows = append(same.Rows, Row{Digest: 3, Symbol: "ETH"})
-	if !full().Equal(same, "BTC") {
-		t.Error("equal states differ")
-	}
+	assert.True(t, full().Equal(same, "BTC"), "equal states differ")
 	for name, change := range map[string]func(*State){
 		"size":     func(s *State) { s.Position.Size = num("2") },
 		"entry":    func(s *State) { s.Position.EntryPrice = num("2") },

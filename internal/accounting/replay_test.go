@@ -6,6 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
@@ -60,9 +61,7 @@ func TestTheUnitIsNoLargerThanOneThatWasShown(t *testing.T) {
 		k.Take([]Row{row(2, "0.01"), row(1, older)}, time.UnixMilli(1), 20)
 		for range 2 { // the older row is forgotten the second time
 			r, asked, ok := trail.Replay("X", &k, nil, "ACTIVE", "lost")
-			if !ok {
-				t.Fatal("no baseline")
-			}
+			require.True(t, ok, "no baseline")
 			want := ledger.Applied
 			if older == "0.01" {
 				want = ledger.Unknown

@@ -76,9 +76,7 @@ const orderAnswer = `{"success":true,"action":"opened","fill":{"price":64010.5,"
 func TestOrderResponse_Allocations(t *testing.T) {
 	data := []byte(orderAnswer)
 	allocs := testing.AllocsPerRun(100, func() {
-		if err := wire.Unmarshal(data, new(OrderResponse)); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, wire.Unmarshal(data, new(OrderResponse)))
 	})
 	assert.LessOrEqual(t, allocs, 16.0)
 }
@@ -103,9 +101,7 @@ func tradesAnswer(n int) []byte {
 func TestTrades_Allocations(t *testing.T) {
 	data := tradesAnswer(10_000)
 	allocs := testing.AllocsPerRun(3, func() {
-		if err := wire.Unmarshal(data, rowsOf[ClosedTrade]("trades")()); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, wire.Unmarshal(data, rowsOf[ClosedTrade]("trades")()))
 	})
 	assert.LessOrEqual(t, allocs, 101_000.0) // two for each decimal
 }

@@ -3,6 +3,8 @@ package ledger
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // FuzzFact takes a line of a journal for a fact: what is read is written and read
@@ -26,9 +28,7 @@ func FuzzFact(f *testing.F) {
 			return
 		}
 		written, err := json.Marshal(fact)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := json.Unmarshal(written, &again); err != nil || again != fact {
 			t.Fatalf("%s: %+v became %+v: %v", written, fact, again, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // step is a fact of a write that is sent more than once.
@@ -131,9 +133,7 @@ func TestALateFailureBetweenFences(t *testing.T) {
 	}
 	partial := unheard(market())
 	partial.take(heard(time.Second, 1, partWay))
-	if !partial.Held() {
-		t.Error("one that broke off holds the key")
-	}
+	assert.True(t, partial.Held(), "one that broke off holds the key")
 }
 
 // A full close that runs is asked for after 1, 2, 4 and then each 5 s, and uses up no try by it.
@@ -180,9 +180,7 @@ func TestAFullCloseThatRuns(t *testing.T) {
 	}
 	l := New(fullClose())
 	l.take(append(twice(inFlight), heard(1500*time.Millisecond, 1, failed))...)
-	if l.Sending() {
-		t.Error("a 5xx that came late ends it")
-	}
+	assert.False(t, l.Sending(), "a 5xx that came late ends it")
 }
 
 // What each send was answered is known of so many under a key; behind more of them nothing is
@@ -230,8 +228,6 @@ func TestWasOver(t *testing.T) {
 	l := unheard(market())
 	l.fenced(20*time.Second, noOrder)
 	for moment, want := range map[time.Duration]bool{10 * time.Second: false, 30 * time.Second: true} {
-		if got := l.WasOver(at(moment)); got != want {
-			t.Errorf("at %v it could run no more: %t, want %t", moment, got, want)
-		}
+		assert.Equal(t, want, l.WasOver(at(moment)), "at %v it could run no more", moment)
 	}
 }

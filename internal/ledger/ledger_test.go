@@ -2,9 +2,11 @@ package ledger
 
 import (
 	"encoding/json"
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
@@ -27,9 +29,7 @@ func (l *Ledger) fenced(from time.Duration, a Answer) {
 
 func wantStep(t *testing.T, l *Ledger, now time.Duration, want Step) {
 	t.Helper()
-	if got := l.Next(at(now), Limits{}); got != want {
-		t.Errorf("at %v: next %+v, want %+v", now, got, want)
-	}
+	assert.Equal(t, want, l.Next(at(now), Limits{}), "at %v: next", now)
 }
 
 func TestWaitsBeforeASend(t *testing.T) {
@@ -52,9 +52,7 @@ func TestWaitsBeforeASend(t *testing.T) {
 		l := New(market())
 		l.Note(Fact{Kind: SendBegun, At: at(0)})
 		l.Note(Fact{Kind: SendEnded, At: at(0), Answer: c.answer})
-		if got := l.Next(at(0), Limits{}); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		assert.Equal(t, c.want, l.Next(at(0), Limits{}), name)
 		if c.want.Do == Rekey {
 			l.Note(Fact{Kind: KeyChanged, At: at(time.Second)})
 			wantStep(t, &l, time.Second, Step{Do: Send, At: time.Second})
@@ -98,9 +96,7 @@ func TestAnAbsenceFromBeforeTheFenceDoesNotCount(t *testing.T) {
 	l.fenced(11*time.Minute, noOrder)
 	none := Finding{Equal: true, Outcome: NotApplied}
 	l.Note(Fact{Kind: Looked, At: at(11 * time.Minute), Finding: none})
-	if l.Done() {
-		t.Fatal("decided by one look after the fence")
-	}
+	require.False(t, l.Done(), "decided by one look after the fence")
 	l.Note(Fact{Kind: Looked, At: at(11*time.Minute + Lag), Finding: none})
 	if l.Outcome() != NotApplied {
 		t.Errorf("outcome %v", l.Outcome())
@@ -209,24 +205,16 @@ func TestFactsAreShortJSON(t *testing.T) {
 		{Kind: Looked, At: Instant{Wall: wallStart}, Finding: Finding{Equal: true, Outcome: NotApplied}},
 	} {
 		text, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var again Fact
-		if err := json.Unmarshal(text, &again); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(text, &again))
 		again.At.Wall, f.At.Wall = again.At.Wall.UTC(), f.At.Wall.UTC()
-		if !reflect.DeepEqual(again, f) {
-			t.Errorf("%s: %+v became %+v", text, f, again)
-		}
+		assert.Equal(t, f, again, "%s", text)
 		if len(text) > 120 {
 			t.Errorf("%d bytes: %s", len(text), text)
 		}
 	}
-	if err := json.Unmarshal([]byte(`{"k":1,"t":"now"}`), &Fact{}); err == nil {
-		t.Error("a time that is no array was taken")
-	}
+	assert.Error(t, json.Unmarshal([]byte(`{"k":1,"t":"now"}`), &Fact{}), "a time that is no array was taken")
 }
 
 func TestASuccessAllocatesNothing(t *testing.T) {
@@ -259,8 +247,6 @@ func TestALookInPlaceOfAFence(t *testing.T) {
 	} {
 		l := received(market())
 		now := l.goneAt(at(0)) - c.before
-		if got := l.Next(at(now), c.limits).Do; got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		assert.Equal(t, c.want, l.Next(at(now), c.limits).Do, name)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
@@ -170,9 +172,7 @@ func TestBackoff(t *testing.T) {
 		0: 200 * time.Millisecond, 1: 200 * time.Millisecond, 2: 400 * time.Millisecond, 5: 3200 * time.Millisecond,
 		6: r.MaxWait, 20: r.MaxWait, 1000: r.MaxWait,
 	} {
-		if got := r.Backoff(sends); got != want {
-			t.Errorf("after %d sends: %v, want %v", sends, got, want)
-		}
+		assert.Equal(t, want, r.Backoff(sends), "after %d sends", sends)
 	}
 }
 
@@ -189,9 +189,7 @@ func TestAWaitThatWasAskedFor(t *testing.T) {
 		a.RetryAfter = asked
 		l.Note(Fact{Kind: SendBegun, At: at(0)})
 		l.Note(Fact{Kind: SendEnded, At: at(0), Answer: a})
-		if got := l.Next(at(0), Limits{}); got != want {
-			t.Errorf("%v: %+v, want %+v", asked, got, want)
-		}
+		assert.Equal(t, want, l.Next(at(0), Limits{}), "%v", asked)
 	}
 }
 
@@ -241,9 +239,7 @@ func TestWhenFencesAndProbesAreDue(t *testing.T) {
 		"the first late look, overdue":    {fenced(noProbe, 0, 12*time.Minute), 16*time.Minute - 1, Step{Do: Look, At: 16*time.Minute - 1}},
 		"a late look that was just taken": {looked, 10*time.Minute + 1, Step{Do: Fence, At: 16 * time.Minute}},
 	} {
-		if got := c.l.Next(at(c.now), Limits{}); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
-		}
+		assert.Equal(t, c.want, c.l.Next(at(c.now), Limits{}), name)
 	}
 }
 
@@ -277,7 +273,5 @@ func TestAProbeTakenBackBeforeARestart(t *testing.T) {
 	}
 	now := after(time.Hour, 0)
 	l := Restore(terms, facts, now)
-	if !l.IsGone(now) {
-		t.Errorf("gone at %v", l.goneAt(now))
-	}
+	assert.True(t, l.IsGone(now), "gone at %v", l.goneAt(now))
 }

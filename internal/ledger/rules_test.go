@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
@@ -52,9 +54,7 @@ func TestWhenAProbeMayFollow(t *testing.T) {
 		"one has just begun":     {begun, now, Limits{}, Fence},
 		"after the tenth minute": {received(market()), 10 * time.Minute, Limits{}, Fence},
 	} {
-		if got := c.l.Next(at(c.now), c.limits).Do; got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		assert.Equal(t, c.want, c.l.Next(at(c.now), c.limits).Do, name)
 	}
 	told := unheard(market())
 	told.fenced(0, inFlight)
@@ -134,9 +134,7 @@ func TestGoneCountsFromTheLastByteThatMayRun(t *testing.T) {
 	} {
 		l := received(market())
 		l.probed(5*time.Second, c.answer)
-		if got := l.goneAt(at(6 * time.Second)); got != c.want {
-			t.Errorf("%s: gone at %v, want %v", name, got, c.want)
-		}
+		assert.Equal(t, c.want, l.goneAt(at(6*time.Second)), "%s: gone at", name)
 	}
 }
 
@@ -194,9 +192,7 @@ func TestAnAnswerAfterItsCallerHasLeft(t *testing.T) {
 		l.Note(Fact{Kind: SendBegun, At: at(0)})
 		l.Note(Fact{Kind: SendingOver, At: at(0)})
 		l.Note(Fact{Kind: SendEnded, At: at(0), Answer: c.answer})
-		if l.Outcome() != c.want {
-			t.Errorf("%s: %v, want %v", name, l.Outcome(), c.want)
-		}
+		assert.Equal(t, c.want, l.Outcome(), name)
 	}
 	l := New(market())
 	l.Note(Fact{Kind: SendBegun, At: at(0)})
@@ -387,9 +383,7 @@ func TestARefusalIsConfirmed(t *testing.T) {
 		t.Error("it may have run, and would be forgotten")
 	}
 	restarted := Restore(market(), []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: denied}}, at(time.Hour))
-	if restarted.Denied() {
-		t.Error("a second question of another day confirms nothing")
-	}
+	assert.False(t, restarted.Denied(), "a second question of another day confirms nothing")
 	paper := market()
 	paper.Keyed = false
 	l = turnedAway(paper)
@@ -419,9 +413,7 @@ func TestWhatIsUnclearIsNotSentAgain(t *testing.T) {
 		t.Fatalf("%v, sending %t", l.Outcome(), l.Sending())
 	}
 	l.fenced(time.Second, Answer{Class: Unclear, Status: 404})
-	if l.Held() {
-		t.Error("a fence that nobody gives a meaning holds")
-	}
+	assert.False(t, l.Held(), "a fence that nobody gives a meaning holds")
 	l = received(market())
 	l.probed(5500*time.Millisecond, unclear)
 	if l.Done() || l.Outcome() != Unknown {

@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
@@ -288,8 +290,6 @@ func runQueue(t *testing.T, l *Limiter, askers []*asker) map[int]time.Duration {
 		})
 	}
 	work.Wait()
-	if !l.queuesAreEmpty() {
-		t.Error("somebody is left in the queue")
-	}
+	assert.True(t, l.queuesAreEmpty(), "somebody is left in the queue")
 	return served
 }

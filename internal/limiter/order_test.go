@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
@@ -279,9 +282,7 @@ func TestTheOrderOfTheQueue(t *testing.T) {
 				p.l = New(c)
 				p.run(seed)
 				p.l.Close()
-				if !p.l.queuesAreEmpty() {
-					t.Error("somebody is left in the queue")
-				}
+				assert.True(t, p.l.queuesAreEmpty(), "somebody is left in the queue")
 				p.check(t)
 				for _, a := range p.all {
 					if a.served {
@@ -293,9 +294,7 @@ func TestTheOrderOfTheQueue(t *testing.T) {
 				}
 				time.Sleep(2 * time.Hour) // calls that were abandoned end
 			})
-			if t.Failed() {
-				t.Fatalf("seed %d", seed)
-			}
+			require.False(t, t.Failed(), "seed %d", seed)
 		}
 		t.Logf("shared %t: %d served, %d of them exits, which waited %s at the most, closed limits among it", shared, served, exits, longest)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
@@ -43,9 +45,7 @@ func TestBrokenStores(t *testing.T) {
 	spec := Store{Sleep: time.Sleep, Shared: true}
 	for _, rule := range rules(spec) {
 		defects, ok := broken[rule.name]
-		if !ok {
-			t.Errorf("no defect shows what %q is for", rule.name)
-		}
+		assert.True(t, ok, "no defect shows what %q is for", rule.name)
 		for _, defect := range defects {
 			t.Run(rule.name+": "+defect, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // The examples are money that adds up: fees of 4.5 basis points, equity that
@@ -14,15 +16,11 @@ import (
 // them must not learn a wrong sum.
 func TestExamplesAddUp(t *testing.T) {
 	text, err := os.ReadFile(contractFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	var doc any
-	if err := dec.Decode(&doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, dec.Decode(&doc))
 	checked := map[string]int{}
 	walk(doc, "", func(path string, record map[string]any) {
 		if !strings.Contains(path, "/examples/") {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // environments are those whose operations can answer a code.
@@ -152,13 +155,9 @@ func exampleNames(t *testing.T) []string { return sorted(contract(t).Components.
 func TestCodesAreKnownToTheErrorSchema(t *testing.T) {
 	member := contract(t).Components.Schemas["Error"].Value.Properties["error"].Value
 	text, err := json.Marshal(member.Extensions["x-known-values"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var known []string
-	if err := json.Unmarshal(text, &known); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(text, &known))
 	same(t, "known codes", known, allCodes())
 	if len(member.Enum) != 0 {
 		t.Error("the code is a closed set, but further codes exist")
@@ -257,9 +256,7 @@ func TestCodesOfEveryRoute(t *testing.T) {
 			{"bad_size", 400, names["size"] || names["totalSize"]},
 			{"bad_limit_price", 400, names["limitPrice"]},
 		} {
-			if got := op.has(row.code, row.status); got != row.want {
-				t.Errorf("%s documents %s with %d: %t, want %t", id, row.code, row.status, got, row.want)
-			}
+			assert.Equal(t, row.want, op.has(row.code, row.status), "%s documents %s with %d", id, row.code, row.status)
 		}
 		if op.live() && !op.write && len(names) > 0 && !accountID {
 			t.Errorf("%s reads an account that it does not name", id)

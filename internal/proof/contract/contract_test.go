@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // The path of the contract, seen from this directory.
@@ -22,9 +25,7 @@ var load = sync.OnceValues(func() (*openapi3.T, error) {
 func contract(t *testing.T) *openapi3.T {
 	t.Helper()
 	doc, err := load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return doc
 }
 
@@ -94,16 +95,10 @@ func operations(t *testing.T) map[string]operation {
 func extension(t *testing.T, op *openapi3.Operation, name string, into any) {
 	t.Helper()
 	value, ok := op.Extensions[name]
-	if !ok {
-		t.Fatalf("%s has no %s", op.OperationID, name)
-	}
+	require.True(t, ok, "%s has no %s", op.OperationID, name)
 	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		t.Fatalf("%s of %s: %v", name, op.OperationID, err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, into), "%s of %s", name, op.OperationID)
 }
 
 // whole is a schema with the members that its allOf adds.
@@ -131,34 +126,24 @@ func sorted[M ~map[K]V, K cmp.Ordered, V any](m M) []K { return slices.Sorted(ma
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	for _, x := range got {
-		if !slices.Contains(want, x) {
-			t.Errorf("%s: %s is not in the reference: add its row to reference_test.go or codes_test.go", what, x)
-		}
+		assert.Contains(t, want, x, "%s: %s is not in the reference: add its row to reference_test.go or codes_test.go", what, x)
 	}
 	for _, x := range want {
-		if !slices.Contains(got, x) {
-			t.Errorf("%s: openapi.json lacks %s", what, x)
-		}
+		assert.Contains(t, got, x, "%s: openapi.json lacks %s", what, x)
 	}
 }
 
 func TestValidOpenAPI(t *testing.T) {
 	doc := contract(t)
-	if doc.OpenAPI != "3.0.3" {
-		t.Errorf("openapi is %s, want 3.0.3", doc.OpenAPI)
-	}
-	if doc.Info.Version != "v1" {
-		t.Errorf("version is %s, want v1", doc.Info.Version)
-	}
+	assert.Equal(t, "3.0.3", doc.OpenAPI, "openapi")
+	assert.Equal(t, "v1", doc.Info.Version, "version")
 	err := doc.Validate(context.Background(),
 		openapi3.EnableExamplesValidation(),
 		openapi3.EnableSchemaFormatValidation(),
 		openapi3.EnableSchemaPatternValidation(),
 		openapi3.EnableMultiError(),
 	)
-	if err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, err)
 }
 
 // The linters of .ci/lint-openapi ask for the texts of operations and tags.
@@ -171,9 +156,7 @@ func TestTextForReaders(t *testing.T) {
 		}
 	}
 	for _, tag := range doc.Tags {
-		if !used[tag.Name] {
-			t.Errorf("tag %s is on no operation", tag.Name)
-		}
+		assert.True(t, used[tag.Name], "tag %s is on no operation", tag.Name)
 	}
 	for name, schema := range doc.Components.Schemas {
 		if schema.Value.Description == "" {

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/stretchr/testify/require"
 )
 
 // written is every exchange, those that are not on file too: package exchange writes
@@ -55,9 +57,7 @@ type exchange struct {
 func exchanges(t *testing.T) map[string]exchange {
 	t.Helper()
 	all, err := written()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return maps.Clone(all)
 }
 
@@ -313,9 +313,7 @@ func TestExchangesCanFail(t *testing.T) {
 		"a limit in words":  {"429-rate_limited", func(e *exchange) { e.Response.Header["X-RateLimit-Limit"] = "many" }},
 	} {
 		e, ok := all["placeOrder/"+row.file+".json"]
-		if !ok {
-			t.Fatalf("%s is not recorded", row.file)
-		}
+		require.True(t, ok, "%s is not recorded", row.file)
 		if problems := e.problems(op); len(problems) > 0 {
 			t.Fatalf("%s: %q", row.file, problems)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
 )
 
 var format = flag.Bool("format", false, "write the contract in its standard form")
@@ -17,15 +19,11 @@ var format = flag.Bool("format", false, "write the contract in its standard form
 // otherwise each element has its own. The order of members is the writer's.
 func TestFormat(t *testing.T) {
 	text, err := os.ReadFile(contractFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	root, err := read(dec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var b strings.Builder
 	root.write(&b, 0, 0)
 	b.WriteByte('\n')
@@ -34,9 +32,7 @@ func TestFormat(t *testing.T) {
 		return
 	}
 	if *format {
-		if err := os.WriteFile(contractFile, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(contractFile, []byte(want), 0o644))
 		return
 	}
 	have := strings.Split(string(text), "\n")

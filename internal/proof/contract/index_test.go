@@ -3,6 +3,8 @@ package contract
 import (
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Each operation is as its row says. Writes are the POSTs.
@@ -33,23 +35,15 @@ func TestIndex(t *testing.T) {
 		if op.liveWrite() {
 			parameter = "header Idempotency-Key optional"
 		}
-		if got := parametersOf(op); got != parameter {
-			t.Errorf("%s takes %q, want %q", want.id, got, parameter)
-		}
+		assert.Equal(t, parameter, parametersOf(op), "%s takes", want.id)
 		// Only what the sandbox takes without a body has none.
 		takes := ""
 		if body := op.RequestBody; body != nil {
 			takes = schemaName(body.Value.Content)
-			if !body.Value.Required {
-				t.Errorf("the body of %s is optional", want.id)
-			}
+			assert.True(t, body.Value.Required, "the body of %s is optional", want.id)
 		}
-		if takes != want.takes {
-			t.Errorf("%s takes %q, want %q", want.id, takes, want.takes)
-		}
-		if got := schemaName(op.Responses.Value("200").Value.Content); got != want.answers {
-			t.Errorf("%s answers %q, want %q", want.id, got, want.answers)
-		}
+		assert.Equal(t, want.takes, takes, "%s takes", want.id)
+		assert.Equal(t, want.answers, schemaName(op.Responses.Value("200").Value.Content), "%s answers", want.id)
 	}
 }
 
@@ -97,9 +91,7 @@ func TestIdempotencyKeyIsVisibleASCII(t *testing.T) {
 		long[i] = '~'
 	}
 	for _, key := range []string{"a", "!", "~", string(long[:255])} {
-		if err := schema.VisitJSON(key); err != nil {
-			t.Errorf("%q: %v", key, err)
-		}
+		assert.NoError(t, schema.VisitJSON(key), "%q", key)
 	}
 	for _, key := range []string{"", " ", "a b", "a\n", "\x7f", "é", string(long)} {
 		if schema.VisitJSON(key) == nil {

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // schemaName is the component that a body is an instance of, or "" if it is
@@ -33,9 +36,7 @@ func TestFailures(t *testing.T) {
 			if id == "getHealth" && status == "503" {
 				want = "Health"
 			}
-			if got := schemaName(response.Value.Content); got != want {
-				t.Errorf("%s answers %s with %q, want %q", id, status, got, want)
-			}
+			assert.Equal(t, want, schemaName(response.Value.Content), "%s answers %s with", id, status)
 		}
 	}
 }
@@ -75,16 +76,10 @@ func TestHeaders(t *testing.T) {
 	}
 	headers := contract(t).Components.Headers
 	for _, name := range limits {
-		if headers[name].Value.Required {
-			t.Errorf("%s is required, but the per-user limit does not send it", name)
-		}
+		assert.False(t, headers[name].Value.Required, "%s is required, but the per-user limit does not send it", name)
 	}
-	if !headers["Retry-After"].Value.Required {
-		t.Error("Retry-After is optional on a 429")
-	}
-	if headers["Idempotent-Replayed"].Value.Required {
-		t.Error("Idempotent-Replayed is required, but a first answer does not have it")
-	}
+	assert.True(t, headers["Retry-After"].Value.Required, "Retry-After is optional on a 429")
+	assert.False(t, headers["Idempotent-Replayed"].Value.Required, "Idempotent-Replayed is required, but a first answer does not have it")
 }
 
 // What an operation lists in x-error-codes, its responses show by example, and
@@ -114,9 +109,7 @@ func TestExamplesShowEveryCode(t *testing.T) {
 func exampleCode(t *testing.T, name string, example *openapi3.ExampleRef) string {
 	t.Helper()
 	body, ok := example.Value.Value.(map[string]any)
-	if !ok {
-		t.Fatalf("example %s is no object", name)
-	}
+	require.True(t, ok, "example %s is no object", name)
 	code, _ := body["error"].(string)
 	for _, member := range []string{"ok", "success"} {
 		if _, ok := body[member]; ok {
@@ -134,9 +127,7 @@ func TestSlippageExamples(t *testing.T) {
 	for code, estimated := range map[string]bool{"MAX_SLIPPAGE": true, "INSUFFICIENT_LIQUIDITY": false} {
 		body := contract(t).Components.Examples[code].Value.Value.(map[string]any)
 		estimate, present := body["estSlippagePct"]
-		if !present {
-			t.Errorf("%s lacks estSlippagePct", code)
-		}
+		assert.True(t, present, "%s lacks estSlippagePct", code)
 		if (estimate != nil) != estimated {
 			t.Errorf("estSlippagePct of %s is %v", code, estimate)
 		}

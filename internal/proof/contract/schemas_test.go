@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestMembers(t *testing.T) {
@@ -21,9 +24,7 @@ func TestMembers(t *testing.T) {
 			continue
 		}
 		schema := whole(ref.Value)
-		if !schema.Type.Is("object") {
-			t.Errorf("%s is %v, want an object", name, schema.Type)
-		}
+		assert.True(t, schema.Type.Is("object"), "%s is %v, want an object", name, schema.Type)
 		var want, got []string
 		for line := range strings.SplitSeq(text, ",") {
 			if line = strings.Join(strings.Fields(line), " "); line != "" {
@@ -191,9 +192,7 @@ func TestBounds(t *testing.T) {
 	} {
 		schema := schemas[row.schema].Value.Properties[row.member].Value
 		for _, v := range row.good {
-			if err := schema.VisitJSON(v); err != nil {
-				t.Errorf("%s.%s = %v: %v", row.schema, row.member, v, err)
-			}
+			assert.NoError(t, schema.VisitJSON(v), "%s.%s = %v", row.schema, row.member, v)
 		}
 		for _, v := range row.bad {
 			if schema.VisitJSON(v) == nil {
@@ -207,13 +206,9 @@ func TestBounds(t *testing.T) {
 func TestEveryNumberIsDouble(t *testing.T) {
 	for name, path := range map[string]string{"service": contractFile, "control": "../../../tradingsim/control/openapi.json"} {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var description any
-		if err := json.Unmarshal(text, &description); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(text, &description))
 		numbers := 0
 		var visit func(at string, node any)
 		visit = func(at string, node any) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 var (
@@ -93,9 +95,7 @@ func folder(t *testing.T) string {
 	if err != nil {
 		dir, err = os.MkdirTemp("", "crash")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return dir
 }
 

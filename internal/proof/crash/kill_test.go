@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -46,23 +48,17 @@ func TestChild(t *testing.T) {
 		t.Skip("for TestSIGKILL and TestSIGSTOP alone")
 	}
 	var o orders
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(text), &o))
 	if o.Stops {
 		liveStopped(t, o)
 		os.Exit(0)
 	}
 	log, err := journal.Open(o.Journal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := &killer{at: o.KillAt}
 	client, err := trading.New(o.Address, trading.WithLiveKey(o.Live), trading.WithJournal(&killedLog{log, p}),
 		trading.WithTransport(p), trading.WithExclusiveAccounts(), trading.WithAttemptTimeout(time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if o.Recovers {
 		_, _ = client.Recover(t.Context())
 	} else {

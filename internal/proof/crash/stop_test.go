@@ -24,6 +24,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/journal"
 )
@@ -72,9 +75,7 @@ const (
 // liveStopped is the life of a child that is stopped.
 func liveStopped(t *testing.T, o orders) {
 	store, err := journal.Open(o.Journal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := &stopper{at: o.StopAt}
 	client, err := trading.New(o.Address, trading.WithLiveKey(o.Live), trading.WithJournal(&stoppedLog{store, p}),
 		trading.WithExclusiveAccounts(), trading.WithAttemptTimeout(time.Second),
@@ -83,9 +84,7 @@ func liveStopped(t *testing.T, o orders) {
 			fmt.Println(saysSend)
 			return nil
 		}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fmt.Println(saysLives)
 	if o.Recovers {
 		_, _ = client.Recover(t.Context())
@@ -100,9 +99,7 @@ func liveStopped(t *testing.T, o orders) {
 		told.Intent = write.Intent
 	}
 	text, err := json.Marshal(told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fmt.Println(saysWords + string(text))
 }
 
@@ -171,9 +168,7 @@ func serve(t *testing.T, w *world, http2 bool) *front {
 	f.server.StartTLS()
 	f.roots = filepath.Join(w.dir, "roots.pem")
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: f.server.Certificate().Raw})
-	if err := os.WriteFile(f.roots, cert, 0o600); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, os.WriteFile(f.roots, cert, 0o600))
 	w.url = f.server.URL + "/v1"
 	return f
 }
@@ -384,9 +379,7 @@ func stopTwice(t *testing.T, s schedule, at moment, dir string) (w *world, stopp
 	o := orders{Seed: s.seed, Address: w.url, Journal: w.file("one"), Live: w.sim.LiveKey(), Stops: true, StopAt: at}
 	write := strings.TrimPrefix(string(w.endpoint()), "POST ")
 	told, err := f.live(o, write, time.Duration(r.IntN(60))*time.Millisecond, time.Minute)
-	if err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, err)
 	w.look()
 	if f.stopped > 0 {
 		stopped[string(at)]++

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
@@ -64,9 +66,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 		client, err := trading.New(rig.BaseURL, trading.WithTransport(rt), trading.WithSandboxKey(rig.SandboxKey), trading.WithLiveKey(rig.LiveKey),
 			trading.WithRateLimits(trading.RateLimits{Off: true}), trading.WithHealthGate(trading.HealthGate{Off: true}), trading.WithSendTTL(0), trading.WithResolveTimeout(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}), trading.WithRetry(trading.Retry{Attempts: 1, PriceAttempts: 1}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		err = calls[n](client)
 		_ = client.Close()
 
@@ -125,9 +125,7 @@ func checkFuzzedError(t *testing.T, err error, rt *sameAnswer, says claims, writ
 			t.Fatalf("%d is a redirect to %q", rt.status, redirect.Location)
 		}
 	case errors.As(err, &decode):
-		if !says.valid {
-			t.Fatalf("%q is JSON", rt.body)
-		}
+		require.True(t, says.valid, "%q is JSON", rt.body)
 	default:
 		t.Fatalf("%d %q: %T %[3]v", rt.status, rt.body, err)
 	}

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestExceptionsAreListed holds what the search counts apart against the list.
@@ -27,9 +30,7 @@ func TestExceptionsAreListed(t *testing.T) {
 func TestNoDocumentNamesAnotherException(t *testing.T) {
 	list := Exceptions()
 	source, err := parser.ParseFile(token.NewFileSet(), "exceptions.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	names := 0
 	ast.Inspect(source, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok {
@@ -41,18 +42,14 @@ func TestNoDocumentNamesAnotherException(t *testing.T) {
 		t.Errorf("%d exceptions have a name, %d are in the list", names, len(list))
 	}
 	before, outcomes, _ := strings.Cut(section(t, "docs/outcomes.md", "## What no client can promise", "## "), "possible besides: - ")
-	if !strings.Contains(before, list[LateProbe]) {
-		t.Errorf("docs/outcomes.md does not say %q", list[LateProbe])
-	}
+	assert.Contains(t, before, list[LateProbe], "docs/outcomes.md does not say %q", list[LateProbe])
 	parts := strings.Split(outcomes, " - ")
 	if len(parts) < 9 {
 		t.Errorf("docs/outcomes.md: %q", parts)
 	}
 	for _, part := range parts {
 		known := slices.ContainsFunc(slices.Collect(maps.Values(list)), func(words string) bool { return strings.Contains(part, words) })
-		if !known {
-			t.Errorf("docs/outcomes.md says %q, which is no exception of the list", part)
-		}
+		assert.True(t, known, "docs/outcomes.md says %q, which is no exception of the list", part)
 	}
 	for exception, words := range list {
 		said := 0
@@ -71,13 +68,9 @@ func TestNoDocumentNamesAnotherException(t *testing.T) {
 func section(t *testing.T, name, from, to string) string {
 	t.Helper()
 	data, err := os.ReadFile("../../../" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, text, found := strings.Cut(string(data), from)
-	if !found {
-		t.Fatalf("%s has no %q", name, from)
-	}
+	require.True(t, found, "%s has no %q", name, from)
 	text, _, _ = strings.Cut(text, "\n"+to)
 	return strings.ToLower(strings.Join(strings.Fields(text), " "))
 }
@@ -127,9 +120,7 @@ func TestPromisesNameTheirCode(t *testing.T) {
 				}
 			}
 		}
-		if !named {
-			t.Errorf("%q has no code", row.sentence)
-		}
+		assert.True(t, named, "%q has no code", row.sentence)
 	}
 }
 
@@ -179,9 +170,7 @@ type promise struct{ sentence, code, test string }
 func promises(t *testing.T) (rows []promise) {
 	t.Helper()
 	data, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, text, _ := strings.Cut(string(data), "## Each sentence, its code and its test\n")
 	text, _, _ = strings.Cut(text, "\n## ")
 	for line := range strings.Lines(text) {
@@ -207,16 +196,12 @@ func sourcesOf(t *testing.T, folder string) string {
 	t.Helper()
 	dir := "../../../" + folder
 	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var b strings.Builder
 	for _, f := range files {
 		if strings.HasSuffix(f.Name(), "_test.go") {
 			data, err := os.ReadFile(dir + "/" + f.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			b.Write(data)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/wire"
@@ -98,9 +99,7 @@ func netAt(side trading.Side, entry, exit decimal.Decimal) decimal.Decimal {
 func checkBreakEven(t *testing.T, side trading.Side, entry decimal.Decimal) {
 	t.Helper()
 	exit, ok := trading.BreakEven(side, entry)
-	if !ok {
-		t.Fatalf("%s at %v has no break-even", side, entry)
-	}
+	require.True(t, ok, "%s at %v has no break-even", side, entry)
 	if net := netAt(side, entry, exit); net.IsNegative() {
 		t.Fatalf("%s at %v loses %v at its break-even %v", side, entry, net, exit)
 	}

@@ -153,18 +153,12 @@ func FuzzValueJSON(f *testing.F) {
 			v, again := pair[0], pair[1]
 			_ = v.UnmarshalJSON([]byte("7")) // what was there before must not show
 			if v.UnmarshalJSON(data) != nil {
-				if !v.IsZero() {
-					t.Fatalf("%s: refused %q and kept %v", name, data, v)
-				}
+				require.True(t, v.IsZero(), "%s: refused %q and kept %v", name, data, v)
 				continue
 			}
-			if !json.Valid(data) {
-				t.Fatalf("%s: %q was read as %v", name, data, v)
-			}
+			require.True(t, json.Valid(data), "%s: %q was read as %v", name, data, v)
 			text, err := v.MarshalJSON()
-			if err != nil {
-				t.Fatalf("%s: %q was read but cannot be written: %v", name, data, err)
-			}
+			require.NoError(t, err, "%s: %q was read but cannot be written", name, data)
 			if err := again.UnmarshalJSON(text); err != nil || fmt.Sprint(again) != fmt.Sprint(v) {
 				t.Fatalf("%s: %q became %q, and that %v (%v)", name, data, text, again, err)
 			}

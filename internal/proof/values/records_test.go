@@ -172,14 +172,10 @@ func roundTrip[T any](t *testing.T, v T) (again T) {
 // later and forgotten in Equal fails here.
 func checkEqual[T interface{ Equal(T) bool }](t *testing.T, full T) {
 	t.Helper()
-	if !full.Equal(rescaled(full)) {
-		t.Error("differs from itself with other digits behind the decimal point")
-	}
+	assert.True(t, full.Equal(rescaled(full)), "differs from itself with other digits behind the decimal point")
 	for i := range reflect.TypeFor[T]().NumField() {
 		name := reflect.TypeFor[T]().Field(i).Name
-		if reflect.ValueOf(full).Field(i).IsZero() {
-			t.Errorf("%s is zero: give it a value in the test", name)
-		}
+		assert.False(t, reflect.ValueOf(full).Field(i).IsZero(), "%s is zero: give it a value in the test", name)
 		other := full
 		field := reflect.ValueOf(&other).Elem().Field(i)
 		field.SetZero()

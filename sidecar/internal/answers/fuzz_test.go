@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/sidecar/internal/hearing"
 )
@@ -15,27 +17,15 @@ import (
 func FuzzFile(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "answers")
 	file, err := Open(f.Context(), path, t0)
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	for _, id := range []string{"1", "2", "3"} {
-		if err := file.Begin(f.Context(), begun(id)); err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, file.Begin(f.Context(), begun(id)))
 	}
-	if err := file.Answer(f.Context(), "2", applied()); err != nil {
-		f.Fatal(err)
-	}
-	if err := file.Heard(f.Context(), "2"); err != nil {
-		f.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, file.Answer(f.Context(), "2", applied()))
+	require.NoError(f, file.Heard(f.Context(), "2"))
+	require.NoError(f, file.Close())
 	good, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	good = bytes.TrimRight(good, "\x00")
 	f.Add(uint16(len(good)), []byte{})
 	f.Add(uint16(12288), []byte("x"))
@@ -44,9 +34,7 @@ func FuzzFile(f *testing.F) {
 		text := append(bytes.Clone(good), make([]byte, 4096)...)
 		copy(text[min(int(at), len(text)):], over)
 		path := filepath.Join(t.TempDir(), "answers")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, text, 0o600))
 		file, err := Open(t.Context(), path, t0)
 		if err != nil {
 			return
@@ -69,9 +57,7 @@ func FuzzRecord(f *testing.F) {
 	b, a := begun("1"), applied()
 	for _, r := range []record{{Begun: &b}, {Answer: &a}, {&b, &a}} {
 		data, err := r.encode()
-		if err != nil {
-			f.Fatal(err)
-		}
+		require.NoError(f, err)
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -90,8 +76,6 @@ func FuzzRecord(f *testing.F) {
 			t.Skip(err)
 		}
 		var again Write
-		if err := again.add(journal.History{Intent: "1", Name: "1", Records: [][]byte{data}}); err != nil {
-			t.Fatalf("%s: %v", data, err)
-		}
+		require.NoError(t, again.add(journal.History{Intent: "1", Name: "1", Records: [][]byte{data}}), "%s", data)
 	})
 }

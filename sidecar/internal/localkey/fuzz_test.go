@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // What is read lets in nobody that it does not list as valid, and is the same when it is written
@@ -18,13 +20,9 @@ func FuzzParse(f *testing.F) {
 	if _, err := Add(path, Key{Name: "paper", May: Read}, t0); err != nil {
 		f.Fatal(err)
 	}
-	if err := Remove(path, "grid", t0); err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, Remove(path, "grid", t0))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Add(text)
 	f.Add([]byte(`{"version":1}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -42,9 +40,7 @@ func FuzzParse(f *testing.F) {
 			t.Skip(err) // a time that JSON cannot write
 		}
 		again, err := parse(first)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if second, _ := json.Marshal(again); !bytes.Equal(second, first) {
 			t.Fatalf("%s\nis read as\n%s", first, second)
 		}
