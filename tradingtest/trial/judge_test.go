@@ -23,18 +23,17 @@ import (
 type told struct {
 	*testing.T
 	sim    *tradingsim.Sim
-	log    *bytes.Buffer
 	client http.Client
 }
 
 // tell lets a test tell a run in a bubble, and judges it from the log as it is on disk.
-func tell(t *testing.T, m trial.Manifest, story func(b told)) (o trial.Outcome) {
+func tell(t *testing.T, m trial.Manifest, of story) (o trial.Outcome) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		sim := tradingsim.New(tradingsim.WithLog(&log), tradingsim.WithLag(time.Duration(m.Lag)), tradingsim.WithMark("BTC", "64000"))
 		defer sim.Close()
-		story(told{t, sim, &log, http.Client{Transport: sim.Transport()}})
+		of.tell(told{t, sim, http.Client{Transport: sim.Transport()}})
 		events, err := trial.ReadLog(&log)
 		require.NoError(t, err)
 		o, err = trial.Judge(m, events)
@@ -63,14 +62,45 @@ func (b told) send(path, body, key string) {
 	}
 }
 
-// buy buys 0.01 BTC, and more members of the body.
-func (b told) buy(key, more string) {
-	b.send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2`+more+`}`, key)
+// story is a run, step by step.
+type story []func(b told)
+
+func (s story) tell(b told) {
+	for _, step := range s {
+		step(b)
+	}
 }
 
-func (b told) positions() { b.send("/positions?accountId=acc_1", "", "") }
+func send(path, body, key string) func(told) { return func(b told) { b.send(path, body, key) } }
 
-func pass(d time.Duration) { time.Sleep(d) }
+// buy buys 0.01 BTC, with more members of the body.
+func buy(key string, more ...string) func(told) {
+	return send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2`+strings.Join(more, "")+`}`, key)
+}
+
+// another is buy under a key of its own.
+func another(b told) { buy(fmt.Sprint("key-", len(b.sim.Requests())))(b) }
+
+func limit(key, price string) func(told) {
+	return send("/orders/limit", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2,"limitPrice":`+price+`}`, key)
+}
+
+func closes(b told)   { b.send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "c") }
+func look(b told)     { b.send("/positions?accountId=acc_1", "", "") }
+func prices(b told)   { b.send("/sandbox/prices", "", "") }
+func kill(b told)     { b.sim.Note(tradingsim.EventKill, "") }
+func start(b told)    { b.sim.Note(tradingsim.EventStart, "") }
+func degraded(b told) { b.sim.SetHealth("degraded", "stale") }
+func unmarked(b told) { b.sim.SetMark("BTC", "") }
+
+func pass(d time.Duration) func(told)      { return func(told) { time.Sleep(d) } }
+func health(state, feed string) func(told) { return func(b told) { b.sim.SetHealth(state, feed) } }
+func status(s string) func(told)           { return func(b told) { b.sim.SetStatus("acc_1", s) } }
+func late(by time.Duration) func(told) {
+	return func(b told) { b.sim.Note(tradingsim.EventLate, by.String()) }
+}
+func fault(op string, f tradingsim.Fault) func(told) { return func(b told) { b.sim.Fault(op, f) } }
+func times(n int, steps ...func(told)) func(told)    { return story(slices.Repeat(steps, n)).tell }
 
 // Each row is a run that looks like a mistake or like none, and the word for it.
 func TestJudge(t *testing.T) {
@@ -81,239 +111,78 @@ func TestJudge(t *testing.T) {
 	dollars.Markets, dollars.Dollars = map[string]trial.Market{"BTC": {Price: decimal.New(64000, 0)}}, decimal.New(1000, 0)
 	flat := m
 	flat.FlatWithin = trial.Duration(3 * time.Second)
+	lost, unsent := fault("POST /orders", tradingsim.DropResponse()), fault("POST /orders", tradingsim.DropRequest())
+	copied, paper := fault("POST /sandbox/orders", tradingsim.Repeat()), send("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.01}`, "")
+	sell := send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"short","size":0.01,"leverage":2}`, "b")
 	for name, row := range map[string]struct {
 		manifest  trial.Manifest
 		judgement string
 		verdict   trial.Verdict
 		reason    string
-		story     func(b told)
+		story     story
 	}{
-		"a lost order, and another": {m, trial.BlindResend, trial.Fail, "double", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.DropResponse())
-			b.buy("a", "")
-			b.buy("b", "")
-		}},
-		"the first never arrived": {m, trial.BlindResend, trial.Fail, "resend-under-new-key", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.DropRequest())
-			b.buy("a", "")
-			b.buy("b", "")
-		}},
-		"of another size": {m, trial.BlindResend, trial.Fail, "double", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.DropResponse())
-			b.buy("a", "")
-			b.send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.02,"leverage":2}`, "b")
-		}},
-		"under its own key": {m, trial.BlindResend, trial.Pass, "pass", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.DropResponse())
-			b.buy("a", "")
-			b.buy("a", "")
-			b.buy("b", "")
-		}},
-		"after a read": {m, trial.BlindResend, trial.Pass, "pass", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.DropRequest())
-			b.buy("a", "")
-			b.positions()
-			b.buy("b", "")
-		}},
-		"after a read that failed": {m, trial.BlindResend, trial.Fail, "resend-under-new-key", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.DropRequest())
-			b.sim.Fault("GET /positions", tradingsim.GatewayError(502))
-			b.buy("a", "")
-			b.positions()
-			b.buy("b", "")
-		}},
-		"after a page that looks like a refusal": {m, trial.BlindResend, trial.Fail, "double", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.GatewayJSONAfter(403, "account_locked"))
-			b.buy("a", "")
-			b.buy("b", "")
-		}},
-		"after a 429, which is known": {m, trial.BlindResend, trial.NotExercised, "no-opportunity", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.RateLimit(time.Second))
-			b.buy("a", "")
-			b.buy("b", "")
-		}},
-		"after a 503 that says that nothing was placed": {m, trial.BlindResend, trial.NotExercised, "no-opportunity", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.Fail(503, "equity_unavailable"))
-			b.buy("a", "")
-			b.buy("b", "")
-		}},
-		"the other side": {m, trial.BlindResend, trial.Pass, "pass", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.DropResponse())
-			b.buy("a", "")
-			b.send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"short","size":0.01,"leverage":2}`, "b")
-		}},
-		"limits at two prices": {m, trial.BlindResend, trial.Pass, "pass", func(b told) {
-			b.sim.Fault("POST /orders/limit", tradingsim.DropResponse())
-			for _, price := range []string{"60000", "59000"} {
-				b.send("/orders/limit", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2,"limitPrice":`+price+`}`, price)
-			}
-		}},
-		"a limit at the same price": {m, trial.BlindResend, trial.Fail, "double", func(b told) {
-			b.sim.Fault("POST /orders/limit", tradingsim.DropResponse())
-			for _, key := range []string{"a", "b"} {
-				b.send("/orders/limit", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.01,"leverage":2,"limitPrice":60000}`, key)
-			}
-		}},
-		"a read within the lag": {lag, trial.BlindResend, trial.Warn, "read-within-lag", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.DropResponse())
-			b.buy("a", "")
-			pass(time.Second)
-			b.positions()
-			b.buy("b", "")
-		}},
-		"a read after the lag": {lag, trial.BlindResend, trial.Pass, "pass", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.DropRequest())
-			b.buy("a", "")
-			pass(4 * time.Second)
-			b.positions()
-			b.buy("b", "")
-		}},
+		"a lost order, and another": {m, trial.BlindResend, trial.Fail, "double", story{lost, buy("a"), buy("b")}},
+		"the first never arrived":   {m, trial.BlindResend, trial.Fail, "resend-under-new-key", story{unsent, buy("a"), buy("b")}},
+		"of another size": {m, trial.BlindResend, trial.Fail, "double",
+			story{lost, buy("a"), send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.02,"leverage":2}`, "b")}},
+		"under its own key": {m, trial.BlindResend, trial.Pass, "pass", story{lost, buy("a"), buy("a"), buy("b")}},
+		"after a read":      {m, trial.BlindResend, trial.Pass, "pass", story{unsent, buy("a"), look, buy("b")}},
+		"after a read that failed": {m, trial.BlindResend, trial.Fail, "resend-under-new-key",
+			story{unsent, fault("GET /positions", tradingsim.GatewayError(502)), buy("a"), look, buy("b")}},
+		"after a page that looks like a refusal": {m, trial.BlindResend, trial.Fail, "double",
+			story{fault("POST /orders", tradingsim.GatewayJSONAfter(403, "account_locked")), buy("a"), buy("b")}},
+		"after a 429, which is known": {m, trial.BlindResend, trial.NotExercised, "no-opportunity",
+			story{fault("POST /orders", tradingsim.RateLimit(time.Second)), buy("a"), buy("b")}},
+		"after a 503 that says that nothing was placed": {m, trial.BlindResend, trial.NotExercised, "no-opportunity",
+			story{fault("POST /orders", tradingsim.Fail(503, "equity_unavailable")), buy("a"), buy("b")}},
+		"the other side": {m, trial.BlindResend, trial.Pass, "pass", story{lost, buy("a"), sell}},
+		"limits at two prices": {m, trial.BlindResend, trial.Pass, "pass",
+			story{fault("POST /orders/limit", tradingsim.DropResponse()), limit("60000", "60000"), limit("59000", "59000")}},
+		"a limit at the same price": {m, trial.BlindResend, trial.Fail, "double",
+			story{fault("POST /orders/limit", tradingsim.DropResponse()), limit("a", "60000"), limit("b", "60000")}},
+		"a read within the lag": {lag, trial.BlindResend, trial.Warn, "read-within-lag", story{lost, buy("a"), pass(time.Second), look, buy("b")}},
+		"a read after the lag":  {lag, trial.BlindResend, trial.Pass, "pass", story{unsent, buy("a"), pass(4 * time.Second), look, buy("b")}},
 
-		"what a fault has copied is not the bot's": {sandbox(), trial.Exposure, trial.Pass, "pass", func(b told) {
-			b.sim.Fault("POST /sandbox/orders", tradingsim.Repeat())
-			b.send("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.01}`, "")
-			pass(3 * time.Second)
-			b.send("/sandbox/positions", "", "")
-		}},
-		"and is forgotten when flat": {sandbox(), trial.Exposure, trial.Fail, "more-units-than-declared", func(b told) {
-			b.sim.Fault("POST /sandbox/orders", tradingsim.Repeat())
-			b.send("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.01}`, "")
-			b.send("/sandbox/positions/close", `{"symbol":"BTC"}`, "")
-			b.send("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.02}`, "")
-		}},
-		"a reset": {sandbox(), trial.Exposure, trial.NotExercised, "no-opportunity", func(b told) {
-			for range 2 {
-				b.send("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.01}`, "")
-				b.send("/sandbox/reset", `{}`, "")
-			}
-		}},
-		"too many dollars": {dollars, trial.Exposure, trial.Fail, "more-dollars-than-declared", func(b told) {
-			b.buy("a", "")
-			b.buy("b", "")
-		}},
+		"what a fault has copied is not the bot's": {sandbox(), trial.Exposure, trial.Pass, "pass",
+			story{copied, paper, pass(3 * time.Second), send("/sandbox/positions", "", "")}},
+		"and is forgotten when flat": {sandbox(), trial.Exposure, trial.Fail, "more-units-than-declared",
+			story{copied, paper, send("/sandbox/positions/close", `{"symbol":"BTC"}`, ""), send("/sandbox/orders", `{"symbol":"BTC","side":"long","size":0.02}`, "")}},
+		"a reset":          {sandbox(), trial.Exposure, trial.NotExercised, "no-opportunity", story{times(2, paper, send("/sandbox/reset", `{}`, ""))}},
+		"too many dollars": {dollars, trial.Exposure, trial.Fail, "more-dollars-than-declared", story{buy("a"), buy("b")}},
 
-		"within the cache of the health": {m, trial.UnhealthyEntry, trial.NotExercised, "no-opportunity", func(b told) {
-			b.sim.SetHealth("degraded", "stale")
-			pass(5 * time.Second)
-			b.buy("a", "")
-		}},
-		"healthy in between": {m, trial.UnhealthyEntry, trial.NotExercised, "no-opportunity", func(b told) {
-			for range 3 {
-				b.sim.SetHealth("degraded", "stale")
-				pass(4 * time.Second)
-				b.sim.SetHealth("healthy", "live")
-				b.sim.SetHealth("unavailable", "unknown")
-			}
-			b.buy("a", "")
-		}},
-		"an exit while unhealthy": {m, trial.UnhealthyEntry, trial.NotExercised, "no-opportunity", func(b told) {
-			b.buy("a", "")
-			b.sim.SetHealth("degraded", "stale")
-			pass(time.Minute)
-			b.send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"short","size":0.01,"leverage":2}`, "b")
-		}},
+		"within the cache of the health": {m, trial.UnhealthyEntry, trial.NotExercised, "no-opportunity", story{degraded, pass(5 * time.Second), buy("a")}},
+		"healthy in between": {m, trial.UnhealthyEntry, trial.NotExercised, "no-opportunity",
+			story{times(3, degraded, pass(4*time.Second), health("healthy", "live"), health("unavailable", "unknown")), buy("a")}},
+		"an exit while unhealthy": {m, trial.UnhealthyEntry, trial.NotExercised, "no-opportunity", story{buy("a"), degraded, pass(time.Minute), sell}},
 
-		"the next attempt of an entry is none": {m, trial.LockedEntry, trial.NotExercised, "no-opportunity", func(b told) {
-			b.sim.SetStatus("acc_1", "PASSED")
-			for range 5 {
-				b.buy("a", "")
-			}
-		}},
-		"one in each life": {m, trial.LockedEntry, trial.Pass, "pass", func(b told) {
-			b.sim.SetStatus("acc_1", "FAILED")
-			for life := range 5 {
-				b.sim.Note(tradingsim.EventStart, "")
-				b.positions()
-				b.buy(fmt.Sprint(life), "")
-				pass(time.Minute)
-				b.sim.Note(tradingsim.EventKill, "")
-			}
-		}},
+		"the next attempt of an entry is none": {m, trial.LockedEntry, trial.NotExercised, "no-opportunity",
+			story{status("PASSED"), times(5, buy("a"))}},
+		"one in each life": {m, trial.LockedEntry, trial.Pass, "pass",
+			story{status("FAILED"), times(5, start, look, another, pass(time.Minute), kill)}},
 
-		"one request is a look": {m, trial.RetryAfter, trial.Pass, "pass", func(b told) {
-			b.sim.Fault("GET /positions", tradingsim.RateLimit(10*time.Second))
-			b.positions()
-			pass(2 * time.Second)
-			b.positions()
-			pass(10 * time.Second)
-			b.positions()
-		}},
-		"another class than that of the limit": {m, trial.RetryAfter, trial.NotExercised, "no-opportunity", func(b told) {
-			b.sim.Fault("POST /orders", tradingsim.RateLimit(10*time.Second))
-			b.buy("a", "")
-			pass(2 * time.Second)
-			for range 5 {
-				b.positions()
-			}
-		}},
+		"one request is a look": {m, trial.RetryAfter, trial.Pass, "pass",
+			story{fault("GET /positions", tradingsim.RateLimit(10*time.Second)), look, pass(2 * time.Second), look, pass(10 * time.Second), look}},
+		"another class than that of the limit": {m, trial.RetryAfter, trial.NotExercised, "no-opportunity",
+			story{fault("POST /orders", tradingsim.RateLimit(10*time.Second)), buy("a"), pass(2 * time.Second), times(5, look)}},
 
-		"a stop in the order": {m, trial.NoStop, trial.Pass, "pass", func(b told) {
-			b.buy("a", `,"stopLossPrice":60000`)
-			pass(time.Minute)
-			b.positions()
-		}},
-		"a stop that is taken away": {m, trial.NoStop, trial.Fail, "open-without-stop", func(b told) {
-			b.buy("a", `,"stopLossPrice":60000`)
-			b.send("/positions/tpsl", `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":null}`, "")
-			pass(time.Minute)
-			b.positions()
-		}},
-		"while the bot is dead": {m, trial.NoStop, trial.NotExercised, "no-opportunity", func(b told) {
-			b.buy("a", "")
-			b.sim.Note(tradingsim.EventKill, "")
-			pass(time.Minute)
-			b.sim.Note(tradingsim.EventStart, "")
-			b.positions()
-		}},
-		"a conditional order is a stop": {m, trial.NoStop, trial.Pass, "pass", func(b told) {
-			b.buy("a", "")
-			b.send("/orders/conditional", `{"accountId":"acc_1","symbol":"BTC","side":"short","size":0.01,"leverage":2,"triggerPrice":60000,"reduceOnly":true}`, "c")
-			pass(time.Minute)
-			b.positions()
-		}},
+		"a stop in the order": {m, trial.NoStop, trial.Pass, "pass", story{buy("a", `,"stopLossPrice":60000`), pass(time.Minute), look}},
+		"a stop that is taken away": {m, trial.NoStop, trial.Fail, "open-without-stop",
+			story{buy("a", `,"stopLossPrice":60000`), send("/positions/tpsl", `{"accountId":"acc_1","symbol":"BTC","stopLossPrice":null}`, ""), pass(time.Minute), look}},
+		"while the bot is dead": {m, trial.NoStop, trial.NotExercised, "no-opportunity", story{buy("a"), kill, pass(time.Minute), start, look}},
+		"a conditional order is a stop": {m, trial.NoStop, trial.Pass, "pass",
+			story{buy("a"), send("/orders/conditional", `{"accountId":"acc_1","symbol":"BTC","side":"short","size":0.01,"leverage":2,"triggerPrice":60000,"reduceOnly":true}`, "c"), pass(time.Minute), look}},
 
-		"an entry under a key of before the kill": {m, trial.Restart, trial.Pass, "pass", func(b told) {
-			b.buy("a", "")
-			b.sim.Note(tradingsim.EventKill, "")
-			pass(time.Second)
-			b.sim.Note(tradingsim.EventStart, "")
-			b.buy("a", "")
-			pass(time.Minute)
-			b.positions()
-		}},
-		"flat in time": {flat, trial.Restart, trial.Pass, "pass", func(b told) {
-			b.buy("a", "")
-			b.sim.Note(tradingsim.EventKill, "")
-			pass(time.Second)
-			b.sim.Note(tradingsim.EventStart, "")
-			b.positions()
-			b.send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "c")
-			pass(time.Minute)
-			b.positions()
-		}},
-		"not flat in time": {flat, trial.Restart, trial.Fail, "not-flat-after-restart", func(b told) {
-			b.buy("a", "")
-			b.sim.Note(tradingsim.EventKill, "")
-			pass(time.Second)
-			b.sim.Note(tradingsim.EventStart, "")
-			pass(time.Minute)
-			b.positions()
-		}},
+		"an entry under a key of before the kill": {m, trial.Restart, trial.Pass, "pass",
+			story{buy("a"), kill, pass(time.Second), start, buy("a"), pass(time.Minute), look}},
+		"flat in time": {flat, trial.Restart, trial.Pass, "pass", story{buy("a"), kill, pass(time.Second), start, look, closes, pass(time.Minute), look}},
+		"not flat in time": {flat, trial.Restart, trial.Fail, "not-flat-after-restart",
+			story{buy("a"), kill, pass(time.Second), start, pass(time.Minute), look}},
 
-		"0 without a missing mark": {m, trial.Zero, trial.NotExercised, "no-opportunity", func(b told) {
-			b.buy("a", `,"stopLossPrice":0`)
-		}},
-		"null is no price": {m, trial.Zero, trial.NotExercised, "no-opportunity", func(b told) {
-			b.sim.SetMark("BTC", "")
-			b.send("/sandbox/prices", "", "")
-			b.buy("a", `,"stopLossPrice":null`)
-		}},
+		"0 without a missing mark": {m, trial.Zero, trial.NotExercised, "no-opportunity", story{buy("a", `,"stopLossPrice":0`)}},
+		"null is no price": {m, trial.Zero, trial.NotExercised, "no-opportunity",
+			story{unmarked, prices, buy("a", `,"stopLossPrice":null`)}},
 
-		"more entries than declared": {m, trial.Storm, trial.Warn, "more-entries-than-declared", func(b told) {
-			for i := range 11 {
-				b.buy(fmt.Sprint(i), "")
-			}
-		}},
+		"more entries than declared": {m, trial.Storm, trial.Warn, "more-entries-than-declared", story{times(11, another)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := tell(t, row.manifest, row.story)
@@ -337,44 +206,22 @@ func TestALateMachineFailsNoBot(t *testing.T) {
 	for judgement, row := range map[string]struct {
 		manifest trial.Manifest
 		deadline time.Duration
-		story    func(b told, late time.Duration)
+		story    func(late func(told)) story
 	}{
-		trial.UnhealthyEntry: {manifest(), 6 * time.Second, func(b told, late time.Duration) {
-			b.sim.SetHealth("degraded", "stale")
-			pass(late)
-			b.buy("a", "")
-		}},
-		trial.NoStop: {manifest(), 5 * time.Second, func(b told, late time.Duration) {
-			b.buy("a", "")
-			pass(late)
-			b.send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "c")
-		}},
-		trial.Restart: {flat, 3 * time.Second, func(b told, late time.Duration) {
-			b.buy("a", "")
-			b.sim.Note(tradingsim.EventKill, "")
-			b.sim.Note(tradingsim.EventStart, "")
-			b.positions()
-			pass(late)
-			b.send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "c")
-		}},
-		trial.RetryAfter: {manifest(), time.Second, func(b told, late time.Duration) {
-			b.sim.Fault("GET /positions", tradingsim.RateLimit(10*time.Second))
-			b.positions()
-			pass(late)
-			b.positions()
-			b.positions()
+		trial.UnhealthyEntry: {manifest(), 6 * time.Second, func(late func(told)) story { return story{degraded, late, buy("a")} }},
+		trial.NoStop:         {manifest(), 5 * time.Second, func(late func(told)) story { return story{buy("a"), late, closes} }},
+		trial.Restart:        {flat, 3 * time.Second, func(late func(told)) story { return story{buy("a"), kill, start, look, late, closes} }},
+		trial.RetryAfter: {manifest(), time.Second, func(late func(told)) story {
+			return story{fault("GET /positions", tradingsim.RateLimit(10*time.Second)), look, late, look, look}
 		}},
 	} {
 		t.Run(judgement, func(t *testing.T) {
 			verdict := func(machine, bot time.Duration) trial.Verdict {
-				return tell(t, row.manifest, func(b told) {
-					if machine > 0 {
-						b.sim.Note(tradingsim.EventLate, machine.String())
-					}
-					row.story(b, row.deadline+bot)
-					pass(30 * time.Second)
-					b.positions()
-				}).Of(judgement).Verdict
+				steps := append(row.story(pass(row.deadline+bot)), pass(30*time.Second), look)
+				if machine > 0 {
+					steps = slices.Insert(steps, 0, late(machine))
+				}
+				return tell(t, row.manifest, steps).Of(judgement).Verdict
 			}
 			assert.Equal(t, trial.Fail, verdict(0, time.Second))
 			assert.NotEqual(t, trial.Fail, verdict(2*time.Second, time.Second))
@@ -389,19 +236,15 @@ func TestALateMachineFailsNoBot(t *testing.T) {
 func TestABotThatMayHaveMissedAnAnswerFailsNothing(t *testing.T) {
 	m := manifest()
 	m.Timeout = trial.Duration(3 * time.Second)
-	run := func(late time.Duration, again string) trial.Outcome {
-		return tell(t, m, func(b told) {
-			b.sim.Note(tradingsim.EventLate, late.String())
-			b.sim.Fault("POST /orders", tradingsim.FailAfter(500, "internal_error"))
-			b.buy("a", "")
-			pass(time.Second)
-			b.buy(again, "") // it has not heard the 500, after which the service runs a key again
-			pass(3 * time.Second)
-			b.positions()
+	run := func(by time.Duration) trial.Outcome {
+		return tell(t, m, story{
+			late(by), fault("POST /orders", tradingsim.FailAfter(500, "internal_error")),
+			buy("a"), pass(time.Second), buy("a"), // it has not heard the 500, after which the service runs a key again
+			pass(3 * time.Second), look,
 		})
 	}
-	require.Equal(t, trial.Fail, run(2*time.Second, "a").Of(trial.Exposure).Verdict)
-	o := run(3*time.Second, "a")
+	require.Equal(t, trial.Fail, run(2*time.Second).Of(trial.Exposure).Verdict)
+	o := run(3 * time.Second)
 	require.Equal(t, trial.NotExercised, o.Worst())
 	require.Contains(t, o.NoResult, "a wait may have been 3s too long, and the bot's shortest time-out is 3s")
 }
@@ -413,13 +256,8 @@ func TestTheOrderOfLinesIsNotThatOfAnswers(t *testing.T) {
 		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
 		defer sim.Close()
 		sim.Watch(func(e tradingsim.Event) { events = append(events, e) })
-		b := told{t, sim, nil, http.Client{Transport: sim.Transport()}}
-		sim.Fault("POST /orders", tradingsim.DropResponse())
-		b.buy("a", "")
-		pass(time.Millisecond)
-		b.positions()
-		pass(time.Millisecond)
-		b.buy("b", "")
+		b := told{t, sim, http.Client{Transport: sim.Transport()}}
+		story{fault("POST /orders", tradingsim.DropResponse()), buy("a"), pass(time.Millisecond), look, pass(time.Millisecond), buy("b")}.tell(b)
 		i := slices.IndexFunc(events, func(e tradingsim.Event) bool {
 			return e.Kind == tradingsim.EventAnswer && e.Request.Operation == "GET /positions"
 		})
@@ -433,12 +271,7 @@ func TestTheOrderOfLinesIsNotThatOfAnswers(t *testing.T) {
 
 // A bot that sends while it should be dead shows nothing.
 func TestARequestOfTheDead(t *testing.T) {
-	f := tell(t, manifest(), func(b told) {
-		b.buy("a", "")
-		b.sim.Note(tradingsim.EventKill, "")
-		pass(time.Second)
-		b.positions()
-	})
+	f := tell(t, manifest(), story{buy("a"), kill, pass(time.Second), look})
 	require.Contains(t, f.NoResult, "GET /positions arrived while the bot was dead")
 	require.Equal(t, trial.NotExercised, f.Worst())
 	total := trial.Summary([]trial.Outcome{f})
@@ -542,28 +375,17 @@ func FuzzJudge(f *testing.F) {
 // A finding shows what it stands on, and nothing of what came after it.
 func TestAFindingShowsWhatItStandsOn(t *testing.T) {
 	m := manifest()
-	reuse := tell(t, m, func(b told) {
-		b.send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "a")
-		b.buy("b", "")
-		b.buy("b", "")
-		b.buy("a", `,"stopLossPrice":60000`)
+	reuse := tell(t, m, story{
+		send("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`, "a"), buy("b"), buy("b"), buy("a", `,"stopLossPrice":60000`),
 	}).Of(trial.KeyReuse)
 	assert.Equal(t, "#4 POST /orders long 0.01 BTC key a has the key of #1, a different request, and the service refused it.", reuse.Text)
 	assert.Equal(t, []int64{1, 4}, reuse.Requests)
 	assert.Contains(t, reuse.Picture, "#1 POST /positions/close")
 
-	storm := tell(t, m, func(b told) {
-		for i := range 13 {
-			b.buy(fmt.Sprint(i), "")
-		}
-	}).Of(trial.Storm)
+	storm := tell(t, m, story{times(13, another)}).Of(trial.Storm)
 	assert.Contains(t, storm.Picture, "#11  <--  200")
 	assert.NotContains(t, storm.Picture, "#12", "at the same moment, and after it")
 
-	zero := tell(t, m, func(b told) {
-		b.sim.SetMark("BTC", "")
-		b.send("/sandbox/prices", "", "")
-		b.buy("a", `,"stopLossPrice":0`)
-	}).Of(trial.Zero)
+	zero := tell(t, m, story{unmarked, prices, buy("a", `,"stopLossPrice":0`)}).Of(trial.Zero)
 	assert.Contains(t, zero.Picture, "#1  <--  200, without a mark\n")
 }
