@@ -71,12 +71,7 @@ func TestTheContextEnds(t *testing.T) {
 			if after == 0 {
 				cancel(why)
 			}
-			r.sim.FaultEach(func(operation string) tradingsim.Fault {
-				if operation == string(trading.OpClose) {
-					return tradingsim.Delay(2 * time.Second)
-				}
-				return nil
-			})
+			r.sim.FaultEach(tradingsim.Always(string(trading.OpClose), tradingsim.Delay(2*time.Second)))
 			time.AfterFunc(after, func() { cancel(why) })
 			began := time.Now()
 			report, err := flatten.Account(ctx, r.account, flatten.Options{})

@@ -281,12 +281,7 @@ func TestAReadThatFailedIsNoLook(t *testing.T) {
 				inBubble(t, func(t *testing.T, r rig) {
 					r.open(trading.Long, "0.1", "BTC")
 					r.rest(trading.Long, "0.1", "BTC", "63000")
-					r.sim.FaultEach(func(operation string) tradingsim.Fault {
-						if operation == string(read) {
-							return fault
-						}
-						return nil
-					})
+					r.sim.FaultEach(tradingsim.Always(string(read), fault))
 					report, err := r.flatten(2*time.Minute, flatten.Options{})
 					require.Error(t, err)
 					assert.Empty(t, report.Looks)

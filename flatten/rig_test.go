@@ -135,14 +135,7 @@ func (r rig) did(since int) (operations []string) {
 }
 
 // wrote counts the requests of an operation that arrived.
-func (r rig) wrote(op trading.Operation) (n int) {
-	for _, request := range r.sim.Requests() {
-		if request.Operation == string(op) {
-			n++
-		}
-	}
-	return n
-}
+func (r rig) wrote(op trading.Operation) int { return r.sim.Report().Requests[string(op)] }
 
 // reworded is a service whose reads of a path say something else.
 type reworded struct {

@@ -22,7 +22,7 @@ import (
 // enough alone. Together they never exceed the room.
 func TestFiftyConcurrentEntries(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
-		always(r.sim, "POST /orders", tradingsim.Delay(time.Second)) // all are judged before the first is done
+		r.sim.FaultEach(tradingsim.Always("POST /orders", tradingsim.Delay(time.Second))) // all are judged before the first is done
 		var bots []*trading.Account
 		for range 5 {
 			bots = append(bots, r.carry(trading.WithHealthGate(trading.HealthGate{Off: true})).Live.Account(acc))
@@ -455,7 +455,7 @@ func TestForeignLimits(t *testing.T) {
 		require.NoError(t, r.buy("0.1"))
 
 		bare := `{"orders":[{"id":"ord_9"}],"runs":[]}`
-		always(r.sim, "GET /accounts/{accountId}/orders", tradingsim.Raw(200, nil, bare))
+		r.sim.FaultEach(tradingsim.Always("GET /accounts/{accountId}/orders", tradingsim.Raw(200, nil, bare)))
 		r.wait(40 * time.Second)
 		require.ErrorIs(t, r.buy("0.1"), ErrNotJudged)
 	})

@@ -475,7 +475,7 @@ func TestAFlatteningThatIsNotHeardIsNoLoss(t *testing.T) {
 func TestMarketsThatCannotBeReadAgain(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		r.wait(10 * time.Second)
-		always(r.sim, string(trading.OpMarkets), tradingsim.GatewayError(502))
+		r.sim.FaultEach(tradingsim.Always(string(trading.OpMarkets), tradingsim.GatewayError(502)))
 		r.wait(marketsAge + 10*time.Minute)
 		require.False(t, r.state().Blind)
 		require.NoError(t, r.buy("0.1"))
@@ -507,7 +507,7 @@ func TestFlattenBlind(t *testing.T) {
 	bubble(t, func(o *Options) { o.FlattenBlind = 50 * time.Second }, func(t *testing.T, r *rig) {
 		require.NoError(t, r.buy("4"))
 		r.wait(5 * time.Second)
-		always(r.sim, "GET /accounts/{accountId}", tradingsim.Fail(500, "internal_error"))
+		r.sim.FaultEach(tradingsim.Always("GET /accounts/{accountId}", tradingsim.Fail(500, "internal_error")))
 		r.wait(40 * time.Second)
 		require.False(t, r.flat())
 		r.wait(40 * time.Second)

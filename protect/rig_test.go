@@ -156,16 +156,6 @@ func (r *rig) close() {
 	require.NoError(r.t, err)
 }
 
-// always answers an operation with a fault.
-func always(sim *tradingsim.Sim, operation string, fault tradingsim.Fault) {
-	sim.FaultEach(func(op string) tradingsim.Fault {
-		if op == operation {
-			return fault
-		}
-		return nil
-	})
-}
-
 // set moves BTC, and lets it breathe there.
 func (r *rig) set(price string) { r.sim.SetMark("BTC", price) }
 

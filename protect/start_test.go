@@ -32,7 +32,7 @@ func TestNoFloor(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sim := tradingsim.New(tradingsim.WithFeed("BTC", breathing{dec("50000")}))
 				defer sim.Close()
-				always(sim, "GET /accounts/{accountId}", tradingsim.Raw(200, nil, bare))
+				sim.FaultEach(tradingsim.Always("GET /accounts/{accountId}", tradingsim.Raw(200, nil, bare)))
 				o := s.o
 				o.Client, o.Accounts, o.Dir = connect(t, sim), []trading.AccountID{acc}, t.TempDir()
 				p, err := New(o)
@@ -58,7 +58,7 @@ func TestNoFloor(t *testing.T) {
 func TestFloorThatVanishes(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, r *rig) {
 		bare := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":100000,"equity":100000,"profitTarget":110000}}`
-		always(r.sim, "GET /accounts/{accountId}", tradingsim.Raw(200, nil, bare))
+		r.sim.FaultEach(tradingsim.Always("GET /accounts/{accountId}", tradingsim.Raw(200, nil, bare)))
 		r.wait(2 * time.Minute)
 		floor, ok := r.state().Floor.Get()
 		require.True(t, ok)

@@ -72,14 +72,7 @@ func TestTrap_T40_ARefusedOrderIsNotSentForEver(t *testing.T) {
 		breaker := risk.NewBreaker(3, time.Minute)
 		r := newRig(t, []tradingsim.Option{tradingsim.WithMark("BTC", "64000")},
 			trading.WithHooks(breaker.Hooks()), trading.WithGuard(breaker.Guard()))
-		sent := func() (n int) {
-			for _, request := range r.sim.Requests() {
-				if request.Operation == "POST /orders" {
-					n++
-				}
-			}
-			return n
-		}
+		sent := func() int { return r.sim.Report().Requests["POST /orders"] }
 		loop := func(o trading.Order, times int) (err error) {
 			for range times {
 				_, err = r.live.PlaceOrder(t.Context(), o)

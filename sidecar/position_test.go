@@ -58,12 +58,7 @@ func TestMaxPosition(t *testing.T) {
 // Entries at once do not pass on the same facts, whatever reads show late.
 func TestMaxPositionAtOnce(t *testing.T) {
 	atMost(t, func(r *rig) {
-		r.sim.FaultEach(func(operation string) tradingsim.Fault {
-			if operation == "POST /orders" {
-				return tradingsim.Delay(time.Second)
-			}
-			return nil
-		})
+		r.sim.FaultEach(tradingsim.Always("POST /orders", tradingsim.Delay(time.Second)))
 		over := make(chan answer)
 		const bots = 12
 		for i := range bots {
@@ -152,12 +147,7 @@ func TestMaxPositionThatIsNotJudged(t *testing.T) {
 			assert.Equal(r.t, []any{403, "market_paused", "not-applied"}, []any{a.status, a.code, a.outcome}, a.body)
 		}
 		for _, read := range []string{"GET /accounts/{accountId}/orders", "GET /positions"} {
-			r.sim.FaultEach(func(operation string) tradingsim.Fault {
-				if operation == read {
-					return tradingsim.DropRequest()
-				}
-				return nil
-			})
+			r.sim.FaultEach(tradingsim.Always(read, tradingsim.DropRequest()))
 			unread()
 		}
 		r.sim.FaultEach(nil)

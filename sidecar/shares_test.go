@@ -16,12 +16,7 @@ import (
 // A key with 32 calls under way gets no further one, but may close.
 func TestCallsAtOnce(t *testing.T) {
 	inTime(t, nil, func(r *rig) {
-		r.sim.FaultEach(func(operation string) tradingsim.Fault {
-			if operation == "GET /accounts" {
-				return tradingsim.Delay(time.Second)
-			}
-			return nil
-		})
+		r.sim.FaultEach(tradingsim.Always("GET /accounts", tradingsim.Delay(time.Second)))
 		over := make(chan answer)
 		for range mostAtOnce {
 			go func() { over <- r.do(r.live, "GET /accounts", "") }()

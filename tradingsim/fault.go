@@ -59,6 +59,16 @@ func (s *Sim) FaultEach(choose func(operation string) Fault) {
 	s.choose = choose
 }
 
+// Always is for [Sim.FaultEach]: the fault of every call of one operation.
+func Always(operation string, f Fault) func(operation string) Fault {
+	return func(called string) Fault {
+		if called == operation {
+			return f
+		}
+		return nil
+	}
+}
+
 // chosenFault asks the function of [Sim.FaultEach].
 func (s *Sim) chosenFault(c *call) *fault {
 	s.choosing.Lock()

@@ -380,12 +380,7 @@ func TestFailuresSlowTheLooksDown(t *testing.T) {
 func TestAPartThatFails(t *testing.T) {
 	bubble(t, func(t *testing.T, r rig) {
 		got := during(t, func() {
-			r.sim.FaultEach(func(op string) tradingsim.Fault {
-				if op == string(trading.OpSandboxTrades) {
-					return tradingsim.Raw(200, nil, `{"ok":true,"trades":[{"symbol":7}]}`)
-				}
-				return nil
-			})
+			r.sim.FaultEach(tradingsim.Always(string(trading.OpSandboxTrades), tradingsim.Raw(200, nil, `{"ok":true,"trades":[{"symbol":7}]}`)))
 			r.buy("1")
 			time.Sleep(10 * time.Second)
 			r.close("100")

@@ -42,14 +42,7 @@ func bubble(t *testing.T, test func(*testing.T, rig), simOpts ...tradingsim.Opti
 func (r rig) account() *trading.Account { return r.Live.Account("acc_1") }
 
 // sent counts the requests of an operation that the service has seen.
-func (r rig) sent(op trading.Operation) (n int) {
-	for _, request := range r.sim.Requests() {
-		if request.Operation == string(op) {
-			n++
-		}
-	}
-	return n
-}
+func (r rig) sent(op trading.Operation) int { return r.sim.Report().Requests[string(op)] }
 
 func order(side trading.Side, size string) trading.Order {
 	return trading.Order{Symbol: "BTC", Side: side, Size: dec(size), Leverage: dec("2")}

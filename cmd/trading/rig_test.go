@@ -135,12 +135,7 @@ func (r *rig) cut(operation string, fault tradingsim.Fault, args ...string) (cod
 	ctx, interrupt := context.WithCancel(before)
 	defer interrupt()
 	r.ctx, r.watched = ctx, &watched{r.sim.Transport(), operation, func() { time.AfterFunc(time.Millisecond, interrupt) }}
-	r.sim.FaultEach(func(op string) tradingsim.Fault {
-		if op == operation {
-			return fault
-		}
-		return nil
-	})
+	r.sim.FaultEach(tradingsim.Always(operation, fault))
 	code, out, errs = r.run(args...)
 	r.sim.FaultEach(nil)
 	r.ctx, r.watched = before, nil

@@ -182,12 +182,7 @@ func (s *script) fault(rest string) {
 // faults is `% faults POST /orders hang 1h` for each such request.
 func (s *script) faults(rest string) {
 	f := strings.SplitN(rest, " ", 3)
-	s.sim.FaultEach(func(operation string) tradingsim.Fault {
-		if f[0]+" "+f[1] == operation {
-			return faultOf(s.t, f[2])
-		}
-		return nil
-	})
+	s.sim.FaultEach(tradingsim.Always(f[0]+" "+f[1], faultOf(s.t, f[2])))
 }
 
 // faultOf reads faults by the names that the control of the simulator has for them, with " + " between them.

@@ -59,14 +59,7 @@ func run(t *testing.T, sim *tradingsim.Sim, command []string, env ...string) (co
 }
 
 // asked counts the requests of an operation.
-func asked(sim *tradingsim.Sim, operation string) (n int) {
-	for _, one := range sim.Requests() {
-		if one.Operation == operation {
-			n++
-		}
-	}
-	return n
-}
+func asked(sim *tradingsim.Sim, operation string) int { return sim.Report().Requests[operation] }
 
 // sent counts the requests to place an order.
 func sent(sim *tradingsim.Sim) int { return asked(sim, "POST /orders") }

@@ -424,9 +424,7 @@ func TestAnOldDecisionIsNotSent(t *testing.T) {
 
 // A given key has one answer, whoever asks: of a lost one too, and of a refusal after a restart.
 func TestDoRepeatsTheAnswerOfAGivenKey(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		mine, tiny := trading.WithIdempotencyKey("mine"), trading.WithIdempotencyKey("tiny")
 		request := trading.Raw{Body: []byte(rawBuy)}
 		r.Sim.Fault("POST /orders", tradingsim.DropResponse())

@@ -250,9 +250,7 @@ func TestEdge37_AnAccountThatIsDeclaredLater(t *testing.T) {
 		"before": {{rig.Sole}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				d := rig.NewDisk()
-				r = r.Restart(d, append(declared[0], trading.WithRecovery(trading.Recovery{WithoutBackground: true}))...)
+			rig.DiskTest(t, append(declared[0], trading.WithRecovery(trading.Recovery{WithoutBackground: true})), func(r rig.Rig, d *rig.Disk) {
 				r.ReadAll()
 				r.ReadAll()
 				_ = r.Lost(tradingsim.Crash(), rig.Buy("0.05"))

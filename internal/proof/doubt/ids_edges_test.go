@@ -77,9 +77,7 @@ func TestEdge05_TheJournalLosesTheEnd(t *testing.T) {
 	for name, andAfter := range map[string]bool{"D 5: one record": false, "D 33: all from there on": true} {
 		for _, by := range []trading.CallOption{rig.Breakout, trading.WithIdempotencyKey("mine")} {
 			t.Run(name, func(t *testing.T) {
-				rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-					d := rig.NewDisk()
-					r = r.Restart(d)
+				rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 					onceFinal(d, andAfter)
 					r.Open(rig.Buy("0.05"), by)
 					for _, later := range []time.Duration{0, time.Hour, 25 * time.Hour} {
@@ -101,9 +99,7 @@ func TestEdge05_TheJournalLosesTheEnd(t *testing.T) {
 
 // An exit whose id the journal never had is not run again either.
 func TestEdge05_AnExitThatTheJournalDidNotTake(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.Open(rig.Buy("0.1"))
 		d.FailOn(func(journal.Record) error { return errors.New("the disk is full") })
 		for _, later := range []time.Duration{0, 25 * time.Hour} {

@@ -112,12 +112,7 @@ func TestTheClientsOwnSettingIsFoundOut(t *testing.T) {
 		require.NoError(r.T, r.Levels(rig.Both("71000", "61000")))
 		time.Sleep(3 * time.Second)
 		r.Sim.Fault("POST /positions/tpsl", tradingsim.Pass()) // the probe
-		r.Sim.FaultEach(func(operation string) tradingsim.Fault {
-			if operation == string(trading.OpTPSL) {
-				return tradingsim.Crash()
-			}
-			return nil
-		})
+		r.Sim.FaultEach(tradingsim.Always(string(trading.OpTPSL), tradingsim.Crash()))
 		older, err := r.Resolved(lost)
 		require.NoError(r.T, err)
 		assert.Equal(r.T, trading.Applied, older.Outcome)

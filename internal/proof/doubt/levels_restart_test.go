@@ -57,9 +57,7 @@ func TestLevelsOverARestart(t *testing.T) {
 			want: []found{{trading.NotApplied, true, false}}, tp: "71000", sl: "61000"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				d := rig.NewDisk()
-				r = r.Restart(d)
+			rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 				r.Open(rig.Buy("0.1"))
 				send := func(settings []setting) {
 					for _, s := range settings {
@@ -92,9 +90,7 @@ func TestLevelsOverARestart(t *testing.T) {
 // waiting. The process ends before its end is written: the next run, which takes it as sent,
 // knows the newer one all the same.
 func TestNewerLevelsWhileTheOlderOnesAreWritten(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.Open(rig.Buy("0.1"))
 		first, through := atomic.Bool{}, atomic.Bool{}
 		first.Store(true)
@@ -132,9 +128,7 @@ func TestNewerLevelsWhileTheOlderOnesAreWritten(t *testing.T) {
 // A newer setting of which the process ended before it was in the journal was never sent,
 // and so it is not set by the next run either.
 func TestNewerLevelsThatNeverLeft(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.Open(rig.Buy("0.1"))
 		r.Sim.Fault("POST /positions/tpsl", tradingsim.Hang(10*time.Second))
 		require.Error(r.T, r.Levels(rig.Both("70000", "60000"), rig.InDoubt...))
@@ -169,9 +163,7 @@ func TestNamedLevelsAreSetOnceOverARestart(t *testing.T) {
 	wanted := rig.Both("70000", "60000")
 	for name, fault := range map[string]tradingsim.Fault{"answered": tradingsim.Pass(), "its answer is lost": tradingsim.DropResponse()} {
 		t.Run(name, func(t *testing.T) {
-			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				d := rig.NewDisk()
-				r = r.Restart(d)
+			rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 				r.Open(rig.Buy("0.1"))
 				r.Sim.Fault("POST /positions/tpsl", fault)
 				_ = r.Levels(wanted, append(rig.InDoubt, id)...)

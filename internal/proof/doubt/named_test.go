@@ -57,9 +57,7 @@ func TestANamedOrderIsPlacedOnce(t *testing.T) {
 // in the same process, and in the next.
 func TestANamedOrderGoesOnBehindADeadTry(t *testing.T) {
 	for _, restart := range []bool{false, true} {
-		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-			d := rig.NewDisk()
-			r = r.Restart(d)
+		rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), rig.Breakout)
 			require.ErrorIs(r.T, err, trading.CodeMinNotional)
 			assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
@@ -128,9 +126,7 @@ func TestAPendingNamedOrderIsJoined(t *testing.T) {
 		"never arrived": {tradingsim.DropRequest(), trading.NotApplied},
 	} {
 		for _, restart := range []bool{false, true} {
-			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				d := rig.NewDisk()
-				r = r.Restart(d, rig.Sole)
+			rig.DiskTest(t, []trading.Option{rig.Sole}, func(r rig.Rig, d *rig.Disk) {
 				r.ReadAll()
 				r.Sim.Fault("POST /orders", row.fault)
 				_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout,
@@ -163,9 +159,7 @@ func TestAPendingNamedOrderIsJoined(t *testing.T) {
 
 // A given key is looked up like one that is derived from an id, and is never replaced.
 func TestAGivenKeyInTheJournal(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		mine, second := trading.WithIdempotencyKey("mine"), trading.WithIdempotencyKey("second")
 		r.Open(rig.Buy("0.05"), mine)
 		r = r.Restart(d)
@@ -203,9 +197,7 @@ func TestAGivenKeyInTheJournal(t *testing.T) {
 // An acknowledgement is kept: who takes the order again is told what a person found.
 func TestANamedOrderThatAPersonHasFound(t *testing.T) {
 	for found, want := range map[trading.Outcome]error{trading.Applied: trading.ErrDecided, trading.NotApplied: nil} {
-		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-			d := rig.NewDisk()
-			r = r.Restart(d)
+		rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 			err := r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05"), rig.Breakout)
 			write := (*trading.WriteError)(nil)
 			require.ErrorAs(r.T, err, &write)
@@ -262,9 +254,7 @@ func TestSharedOrderIDsBeginInDoubt(t *testing.T) {
 
 // An order whose journal cannot be read is not sent, and may have been sent before.
 func TestANamedOrderWhoseJournalCannotBeRead(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		d.FailRead = context.DeadlineExceeded
 		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout)
 		require.ErrorIs(r.T, err, trading.ErrJournal)

@@ -16,9 +16,7 @@ import (
 func TestWhatWasNotExecutedIsSentAgainUnderANewKey(t *testing.T) {
 	for name, restart := range map[string]bool{"in its process": false, "after a restart": true} {
 		t.Run(name, func(t *testing.T) {
-			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				d := rig.NewDisk()
-				r = r.Restart(d, trading.WithExclusiveAccounts("acc_1"))
+			rig.DiskTest(t, []trading.Option{trading.WithExclusiveAccounts("acc_1")}, func(r rig.Rig, d *rig.Disk) {
 				var opts []trading.CallOption
 				if restart {
 					opts = append(opts, trading.WithResolveTimeout(0))

@@ -34,9 +34,7 @@ func TestTheAgeOfARunsFirstWrite(t *testing.T) {
 		"an entry, killed while it is asked": {trading.OpOrder, entry, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				d := rig.NewDisk()
-				r = r.Restart(d)
+			rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 				r.Open(rig.Buy("0.1"))
 				time.Sleep(time.Minute)
 				r = r.Restart(d, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))

@@ -44,9 +44,7 @@ func TestABaselineYoungerThanTheKeyProvesNoAbsence(t *testing.T) {
 // A named close whose 5xx was heard is not run again: not by the next take, not in
 // other bytes, not after an orderly restart. Whoever takes it again joins it.
 func TestAnExitIsNotRunAgainBehindA5xx(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.Open(rig.Buy("0.1"))
 		closing := func(percent string) error {
 			_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec(percent)), trading.WithClientOrderID("exit"))
@@ -145,9 +143,7 @@ func TestAReadRightAfterARestartIsNoBaseline(t *testing.T) {
 
 // A run edit that enlarges can add exposure: it is in the journal before its first byte.
 func TestAnEnlargingRunEditIsInTheJournal(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		run, err := r.Account().PlacePro(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: time.Hour})
 		require.NoError(r.T, err)
 		before := len(d.Appended("begin"))
@@ -165,12 +161,7 @@ func TestGoneIsCountedFromTheLastByte(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		r.ReadAll()
 		// The service claims the key and works on it for long; nothing is ever stored.
-		r.Sim.FaultEach(func(op string) tradingsim.Fault {
-			if op == string(trading.OpCancelOrder) {
-				return tradingsim.Fail(409, "idempotency_in_flight")
-			}
-			return nil
-		})
+		r.Sim.FaultEach(tradingsim.Always(string(trading.OpCancelOrder), tradingsim.Fail(409, "idempotency_in_flight")))
 		began := time.Now()
 		lost := r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05"))
 		time.Sleep(29 * time.Minute)
@@ -188,12 +179,7 @@ func TestGoneIsCountedFromTheLastProbe(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		r.ReadAll()
 		// A worker has died over it, and so does each that takes it over.
-		r.Sim.FaultEach(func(op string) tradingsim.Fault {
-			if op == string(trading.OpOrder) {
-				return tradingsim.Crash()
-			}
-			return nil
-		})
+		r.Sim.FaultEach(tradingsim.Always(string(trading.OpOrder), tradingsim.Crash()))
 		began := time.Now()
 		_, lost := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Once, trading.WithResolveTimeout(0))
 		require.Equal(r.T, trading.Unknown, trading.OutcomeOf(lost), "%v", lost)
@@ -213,9 +199,7 @@ func TestGoneIsCountedFromTheLastProbe(t *testing.T) {
 
 // Recover places nothing, and the advice beside a pending write is to find out about it.
 func TestRecoverPlacesNothing(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.ReadAll()
 		_ = r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05"), trading.WithSendTTL(10*time.Minute), rig.Once)
 		r = r.Restart(d)

@@ -141,9 +141,7 @@ func TestAClockSetBackIntoTheTTL(t *testing.T) {
 		"its answer is not stored": tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse()),
 	} {
 		t.Run(name, func(t *testing.T) {
-			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				d := rig.NewDisk()
-				r = r.Restart(d)
+			rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 				r.Open(rig.Buy("0.1"))
 				closing := func(opts ...trading.CallOption) error {
 					_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")), append(opts, exit)...)
@@ -205,9 +203,7 @@ func TestAnExitThatTheJournalDidNotTake(t *testing.T) {
 // The journal lacks the second send of an exit, which was refused: the stored refusal is
 // that send's, and the first one ran.
 func TestARefusalOfASendThatTheJournalDidNotTake(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
+	rig.DiskTest(t, []trading.Option{trading.WithRecovery(trading.Recovery{WithoutBackground: true})}, func(r rig.Rig, d *rig.Disk) {
 		r.Open(rig.Buy("0.2"))
 		r.Sim.Fault("POST /positions/close", tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse()))
 		r.Sim.Fault("POST /positions/close", tradingsim.Fail(409, "STALE_PRICE"))

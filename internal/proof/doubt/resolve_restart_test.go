@@ -26,9 +26,7 @@ func TestRecoverAfterARestart(t *testing.T) {
 			trading.NotApplied, trading.EvidenceReplay, 15 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				d := rig.NewDisk()
-				r = r.Restart(d)
+			rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 				r.ReadAll()
 				r.Sim.Fault("POST /orders", row.fault)
 				_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Once, trading.WithResolveTimeout(0))

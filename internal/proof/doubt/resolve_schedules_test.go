@@ -113,9 +113,7 @@ func TestARefusedAPIKeySpendsNoIdempotencyKey(t *testing.T) {
 func TestAChangeIsNotTheProofOfTwoWrites(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		for _, executed := range []bool{false, true} {
-			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				d := rig.NewDisk()
-				r = r.Restart(d, rig.Sole)
+			rig.DiskTest(t, []trading.Option{rig.Sole}, func(r rig.Rig, d *rig.Disk) {
 				r.Sim.Trade("acc_1", "long", "0.2", "BTC")
 				r.ReadAll()
 				fault := tradingsim.DropRequest()

@@ -46,12 +46,7 @@ func TestEdge43_RequestsAboutAWriteInDoubt(t *testing.T) {
 			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 				r = r.Restart(rig.NewDisk())
 				r.ReadAll()
-				r.Sim.FaultEach(func(operation string) tradingsim.Fault {
-					if operation == string(op) {
-						return tradingsim.GatewayErrorAfter(502)
-					}
-					return nil
-				})
+				r.Sim.FaultEach(tradingsim.Always(string(op), tradingsim.GatewayErrorAfter(502)))
 				err := method(r.T.Context(), r.Client)
 				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "%v", err)
 				time.Sleep(40 * time.Minute)

@@ -331,16 +331,7 @@ func (w brokenWorld) keys(operation string) map[string]bool {
 }
 
 // ran counts how often the service has executed an operation.
-func (w brokenWorld) ran(operation string) int { return executions(w.sim, operation) }
-
-func executions(sim *tradingsim.Sim, operation string) (n int) {
-	for _, e := range sim.Ledger() {
-		if e.Actor == "api" && e.Operation == operation {
-			n++
-		}
-	}
-	return n
-}
+func (w brokenWorld) ran(operation string) int { return rig.Ran(w.sim, operation) }
 
 // Where no connection to the service comes about, nothing was sent, and the client
 // knows: no key left, no order did, and none is in doubt.

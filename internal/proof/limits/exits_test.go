@@ -45,12 +45,7 @@ func TestFound17_ExitsBesideABurst(t *testing.T) {
 func TestFound17_ExitsOfThePaperAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := rig.New(t, nil)
-		r.Sim.FaultEach(func(operation string) tradingsim.Fault {
-			if operation == "POST /sandbox/orders" {
-				return tradingsim.Delay(time.Second)
-			}
-			return nil
-		})
+		r.Sim.FaultEach(tradingsim.Always("POST /sandbox/orders", tradingsim.Delay(time.Second)))
 		var work sync.WaitGroup
 		for range 8 {
 			work.Go(func() { _, _ = r.Sandbox.PlaceOrder(t.Context(), rig.Buy("0.001")) })

@@ -162,13 +162,7 @@ func TestEdge12_AnExitOverAConnectionThatSwallows(t *testing.T) {
 				require.NoError(t, err)
 				assert.Less(t, d, most)
 			}
-			closes := 0
-			for _, e := range sim.Ledger() {
-				if e.Operation == string(trading.OpClose) {
-					closes++
-				}
-			}
-			assert.Equal(t, 2, closes)
+			assert.Equal(t, 2, rig.Ran(sim, string(trading.OpClose)))
 		})
 	}
 }

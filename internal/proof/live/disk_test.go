@@ -18,9 +18,7 @@ import (
 // found out, and the write stays in doubt.
 func TestAFenceThatCannotBeNoted(t *testing.T) {
 	broken := errors.New("disk full")
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.ReadAll()
 		d.FailOn(func(record journal.Record) error {
 			if rig.IsOf(record, "fact") {
@@ -42,9 +40,7 @@ func TestAFenceThatCannotBeNoted(t *testing.T) {
 
 // An outcome that the journal has not taken when the run ends is found out again by the next one.
 func TestAnOutcomeThatCannotBeWritten(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.ReadAll()
 		d.FailOn(func(record journal.Record) error {
 			if rig.IsOf(record, "end") {

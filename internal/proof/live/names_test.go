@@ -69,9 +69,7 @@ func TestANamedOrderInDoubtKeepsItsKey(t *testing.T) {
 // T18: a named order that the journal has the answer of is answered from there, for
 // days.
 func TestANamedOrderIsAnsweredByTheJournal(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		first := r.Open(rig.Buy("0.05"), rig.Breakout)
 		time.Sleep(7 * 24 * time.Hour) // the service has forgotten the key
 		r = r.Restart(d)
@@ -85,9 +83,7 @@ func TestANamedOrderIsAnsweredByTheJournal(t *testing.T) {
 
 // A try that was never sent is not dead: the named order goes on under its key.
 func TestATryThatWasNeverSentIsNotDead(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.Sim.Fault("POST /orders", tradingsim.Fail(409, "STALE_PRICE"))
 		d.Slow = func(record journal.Record) {
 			if rig.IsOf(record, "key") {

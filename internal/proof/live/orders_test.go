@@ -214,12 +214,7 @@ func TestTrap_T18_NothingIsSentAfterTheTTL(t *testing.T) {
 			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 				r.Open(rig.Buy("0.1"))
 				time.Sleep(time.Minute)
-				r.Sim.FaultEach(func(op string) tradingsim.Fault {
-					if op == string(row.op) {
-						return tradingsim.DropRequest()
-					}
-					return nil
-				})
+				r.Sim.FaultEach(tradingsim.Always(string(row.op), tradingsim.DropRequest()))
 				began, before := time.Now(), len(r.Sim.Requests())
 				err := row.call(r, append(row.opts, trading.WithResolveTimeout(0), trading.WithRetry(trading.Retry{Attempts: 1_000_000}))...)
 				assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
@@ -283,9 +278,7 @@ func TestTrap_T15_AReplayIsOfThePast(t *testing.T) {
 // say so, and reads do not notice.
 func TestAJournalThatFails(t *testing.T) {
 	broken := errors.New("disk full")
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.Open(rig.Buy("0.1"))
 		d.FailOn(func(journal.Record) error { return broken })
 		err := rig.EntryCall(r)
@@ -390,9 +383,7 @@ func TestTrap_T13_KeysAreTheCallsOwn(t *testing.T) {
 // T7: a named write that is pending since before a weekend is not sent under a key
 // that the service has forgotten, exit or not.
 func TestTrap_T7_APendingWriteGrowsOld(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		d := rig.NewDisk()
-		r = r.Restart(d)
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.Open(rig.Buy("0.1"))
 		closing := func(opts ...trading.CallOption) error {
 			opts = append(opts, trading.WithClientOrderID("exit 7"))

@@ -80,9 +80,12 @@ func (r Rig) Lost(f tradingsim.Fault, o trading.Order, opts ...trading.CallOptio
 }
 
 // Ran counts how often the service has executed a write with the key of the API.
-func (r Rig) Ran(op trading.Operation) (n int) {
-	for _, e := range r.Sim.Ledger() {
-		if e.Actor == "api" && e.Operation == string(op) {
+func (r Rig) Ran(op trading.Operation) int { return Ran(r.Sim, string(op)) }
+
+// Ran is Rig.Ran of a simulation.
+func Ran(sim *tradingsim.Sim, operation string) (n int) {
+	for _, e := range sim.Ledger() {
+		if e.Actor == "api" && e.Operation == operation {
 			n++
 		}
 	}
@@ -127,6 +130,15 @@ func (r Rig) Resolved(err error) (*trading.Resolution, error) {
 func LiveTest(t *testing.T, sim []tradingsim.Option, opts []trading.Option, test func(Rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(New(t, sim, opts...)) })
+}
+
+// DiskTest is LiveTest with a journal that outlives the client.
+func DiskTest(t *testing.T, opts []trading.Option, test func(Rig, *Disk)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := NewDisk()
+		test(New(t, nil, append(opts, trading.WithJournal(d.Open()))...), d)
+	})
 }
 
 // NewSim is a simulation with BTC at 64000.

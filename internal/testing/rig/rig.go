@@ -136,14 +136,7 @@ func (r Rig) Fills() []tradingsim.Execution {
 }
 
 // Sent counts the requests of an operation that reached the service.
-func (r Rig) Sent(op trading.Operation) (n int) {
-	for _, request := range r.Sim.Requests() {
-		if request.Operation == string(op) {
-			n++
-		}
-	}
-	return n
-}
+func (r Rig) Sent(op trading.Operation) int { return r.Sim.Report().Requests[string(op)] }
 
 // RawAnswer is an answer to a request that no client stood behind.
 type RawAnswer struct {
