@@ -291,6 +291,17 @@ func burst(n int8) func(*world, int, uint8) bool {
 	}
 }
 
+// unless is an event that happens but in some states.
+func unless(not func(*world) bool, do func(w *world, t int, id uint8)) func(*world, int, uint8) bool {
+	return func(w *world, t int, id uint8) bool {
+		if not(w) {
+			return false
+		}
+		do(w, t, id)
+		return true
+	}
+}
+
 var events = []event{
 	{name: "own buy", own: true, order: true, do: ownOrder(1, unit, false, true)},
 	{name: "own buy, unanswered", own: true, unans: true, do: ownOrder(1, unit, false, false)},
@@ -307,112 +318,52 @@ var events = []event{
 		w.close(abs(w.pos), t, int8(StopLoss))
 		return w.nRows > 0 && w.rows[w.nRows-1].t == int8(t)
 	}},
-	{name: "take profit of a half", do: func(w *world, t int, _ uint8) bool {
-		if abs(w.pos) < 2 {
-			return false
-		}
-		w.close(abs(w.pos)/2, t, int8(TakeProfit))
-		return true
-	}},
-	{name: "first order fills", do: func(w *world, t int, _ uint8) bool {
-		if w.orders.n == 0 || w.orders.at[0].left == 0 {
-			return false
-		}
-		w.fill(0, true, t)
-		return true
-	}},
-	{name: "half of the first order fills", do: func(w *world, t int, _ uint8) bool {
-		if w.orders.n == 0 || w.orders.at[0].left < 2 {
-			return false
-		}
-		w.fill(0, false, t)
-		return true
-	}},
-	{name: "last order fills", do: func(w *world, t int, _ uint8) bool {
-		if w.orders.n < 2 || w.orders.at[w.orders.n-1].left == 0 {
-			return false
-		}
-		w.fill(w.orders.n-1, true, t)
-		return true
-	}},
-	{name: "half of the last order fills", do: func(w *world, t int, _ uint8) bool {
-		if w.orders.n < 2 || w.orders.at[w.orders.n-1].left < 2 {
-			return false
-		}
-		w.fill(w.orders.n-1, false, t)
-		return true
-	}},
-	{name: "a run's clip", do: func(w *world, t int, _ uint8) bool {
-		if w.runs.n == 0 || w.runs.at[0].left < 2 {
-			return false
-		}
+	{name: "take profit of a half", do: unless(
+		func(w *world) bool { return abs(w.pos) < 2 },
+		func(w *world, t int, _ uint8) { w.close(abs(w.pos)/2, t, int8(TakeProfit)) })},
+	{name: "first order fills", do: unless(
+		func(w *world) bool { return w.orders.n == 0 || w.orders.at[0].left == 0 },
+		func(w *world, t int, _ uint8) { w.fill(0, true, t) })},
+	{name: "half of the first order fills", do: unless(
+		func(w *world) bool { return w.orders.n == 0 || w.orders.at[0].left < 2 },
+		func(w *world, t int, _ uint8) { w.fill(0, false, t) })},
+	{name: "last order fills", do: unless(
+		func(w *world) bool { return w.orders.n < 2 || w.orders.at[w.orders.n-1].left == 0 },
+		func(w *world, t int, _ uint8) { w.fill(w.orders.n-1, true, t) })},
+	{name: "half of the last order fills", do: unless(
+		func(w *world) bool { return w.orders.n < 2 || w.orders.at[w.orders.n-1].left < 2 },
+		func(w *world, t int, _ uint8) { w.fill(w.orders.n-1, false, t) })},
+	{name: "a run's clip", do: unless(func(w *world) bool { return w.runs.n == 0 || w.runs.at[0].left < 2 }, func(w *world, t int, _ uint8) {
 		w.runs.at[0].left -= 2
 		w.trade(w.runs.at[0].side, 2, t)
-		return true
-	}},
-	{name: "a run ends", do: func(w *world, _ int, _ uint8) bool {
-		if w.runs.n == 0 {
-			return false
-		}
-		w.finished.add(w.remove(&w.runs, 0).id)
-		return true
-	}},
-	{name: "a run rests an order", do: func(w *world, _ int, id uint8) bool {
-		if w.runs.n == 0 || w.runs.at[0].left < 2 || w.orders.n == maxIDs {
-			return false
-		}
+	})},
+	{name: "a run ends", do: unless(
+		func(w *world) bool { return w.runs.n == 0 },
+		func(w *world, _ int, _ uint8) { w.finished.add(w.remove(&w.runs, 0).id) })},
+	{name: "a run rests an order", do: unless(func(w *world) bool { return w.runs.n == 0 || w.runs.at[0].left < 2 || w.orders.n == maxIDs }, func(w *world, _ int, id uint8) {
 		w.runs.at[0].left -= 2
 		w.orders.add(order{id: id, side: w.runs.at[0].side, left: 2, isOwn: true})
-		return true
-	}},
+	})},
 	{name: "other buys", others: true, do: otherTrade(1, unit)},
 	{name: "other sells", others: true, do: otherTrade(-1, unit)},
 	{name: "other buys a quarter", others: true, do: otherTrade(1, 1)},
 	{name: "other sells a quarter", others: true, do: otherTrade(-1, 1)},
-	{name: "other closes", others: true, do: func(w *world, t int, _ uint8) bool {
-		if w.pos == 0 {
-			return false
-		}
-		w.close(abs(w.pos), t, int8(Market))
-		return true
-	}},
-	{name: "other closes a half", others: true, do: func(w *world, t int, _ uint8) bool {
-		if abs(w.pos) < 2 {
-			return false
-		}
-		w.close(abs(w.pos)/2, t, int8(Market))
-		return true
-	}},
-	{name: "other cancels an order", others: true, do: func(w *world, _ int, _ uint8) bool {
-		if w.orders.n == 0 {
-			return false
-		}
-		w.remove(&w.orders, w.orders.n-1)
-		return true
-	}},
+	{name: "other closes", others: true, do: unless(
+		func(w *world) bool { return w.pos == 0 },
+		func(w *world, t int, _ uint8) { w.close(abs(w.pos), t, int8(Market)) })},
+	{name: "other closes a half", others: true, do: unless(
+		func(w *world) bool { return abs(w.pos) < 2 },
+		func(w *world, t int, _ uint8) { w.close(abs(w.pos)/2, t, int8(Market)) })},
+	{name: "other cancels an order", others: true, do: unless(
+		func(w *world) bool { return w.orders.n == 0 },
+		func(w *world, _ int, _ uint8) { w.remove(&w.orders, w.orders.n-1) })},
 	{name: "other rests an order", others: true, do: open(false, false, false, false, 1)},
 	{name: "other starts a run", others: true, do: open(true, false, false, false, 1)},
-	{name: "pass", do: func(w *world, t int, _ uint8) bool {
-		if w.status != 0 {
-			return false
-		}
-		w.halt(t, 1, true)
-		return true
-	}},
-	{name: "pass that leaves the book", do: func(w *world, t int, _ uint8) bool {
-		if w.status != 0 {
-			return false
-		}
-		w.halt(t, 1, false)
-		return true
-	}},
-	{name: "liquidation", do: func(w *world, t int, _ uint8) bool {
-		if w.status == 2 {
-			return false
-		}
-		w.halt(t, 2, true)
-		return true
-	}},
+	{name: "pass", do: unless(func(w *world) bool { return w.status != 0 }, func(w *world, t int, _ uint8) { w.halt(t, 1, true) })},
+	{name: "pass that leaves the book", do: unless(
+		func(w *world) bool { return w.status != 0 },
+		func(w *world, t int, _ uint8) { w.halt(t, 1, false) })},
+	{name: "liquidation", do: unless(func(w *world) bool { return w.status == 2 }, func(w *world, t int, _ uint8) { w.halt(t, 2, true) })},
 	{name: "reset", do: func(w *world, _ int, _ uint8) bool {
 		w.pos, w.entry, w.opened, w.nRows, w.status, w.ended = 0, 0, 0, 0, 0, true
 		w.orders, w.runs, w.finished = list[order]{}, list[order]{}, list[uint8]{}
