@@ -8,12 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/shopspring/decimal"
-	"github.com/stretchr/testify/assert"
-
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 var (
@@ -131,46 +127,6 @@ func (w *world) verdict(l *lost, again bool) (ledger.Outcome, accounting.Reason)
 	return outcome, why
 }
 
-// TestABaselineIsOfOneMoment: while an own run may trade, whether a read has shown it or not, a
-// position and a list of closed trades are a baseline only if neither changes for so long that
-// both were so at one moment.
-func TestABaselineIsOfOneMoment(t *testing.T) {
-	const position, trades, waits = 0, 1, 2
-	for _, row := range []struct {
-		reads []int
-		want  bool
-	}{
-		{[]int{position, trades}, false},
-		{[]int{waits, position, trades}, false},
-		{[]int{trades, position, position}, false},
-		{[]int{waits, trades, position, position}, false},
-		{[]int{position, trades, position, trades}, true},
-	} {
-		t.Run(fmt.Sprint(row.reads), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(0)
-				time.Sleep(time.Minute)
-				w.lags, w.moves = [3]int{}, 1<<30
-				w.now.pos = 20
-				w.keep()
-				w.read(waits)
-				for w.now.rests == nil {
-					w.write(aLimit)
-				}
-				for _, read := range row.reads {
-					time.Sleep(ledger.Lag + time.Second)
-					w.read(read)
-				}
-				b := &Booked{ID: "lost", Places: &[2]pending.Place{market(btc)}}
-				b.Asked = &accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(50)}
-				w.Enter(b)
-				_, based := w.Course(b, true, true, "ACTIVE")
-				assert.Equal(t, row.want, based)
-			})
-		})
-	}
-}
-
 // play lets the program trade.
 func (w *world) play() {
 	pace := []int{400, 2000, 6000, 12_000}[w.dice.IntN(4)]
@@ -216,39 +172,6 @@ func (c *course) String() string {
 		text += fmt.Sprintf("\n      row %d: side %d, cause %d, size %s", r.Digest, r.Side, r.Cause, r.Size.Decimal)
 	}
 	return fmt.Sprintf("%s, resting %v", text, c.Waiting)
-}
-
-// Equal looks begin a trail anew only if they show every write that was answered before, however
-// far reads are behind by the client's options.
-func TestLooksThatLagSettleNothing(t *testing.T) {
-	for lag, want := range map[time.Duration]bool{ledger.Lag: true, 12 * time.Second: false} {
-		t.Run(lag.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(0)
-				time.Sleep(time.Minute)
-				w.lags, w.moves = [3]int{}, 1<<30
-				w.LagBehind(lag)
-				w.look()
-				buy := func(id string) *Booked {
-					b := &Booked{ID: id, Places: &[2]pending.Place{market(btc)}, Entry: true}
-					b.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: decimal.NewFromInt(1)}
-					w.Enter(b)
-					return b
-				}
-				lost := buy("lost")
-				w.Doubt(lost)
-				w.Leave(buy("answered"), after(1, 1))
-				time.Sleep(8 * time.Second)
-				saw := w.look()
-				looks := saw.read()
-				time.Sleep(lag)
-				looks.Ended = w.look().ended
-				_, settles := w.GiveUp(lost, looks, saw.shows)
-				assert.Equal(t, want, settles)
-				assert.Equal(t, want, w.Settle(lost, looks, saw.shows))
-			})
-		})
-	}
 }
 
 // read is when a look was read.
