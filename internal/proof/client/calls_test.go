@@ -384,12 +384,10 @@ func TestSandboxResolveWithoutALook(t *testing.T) {
 		{"no error", nil, func(*trading.Client) error { return nil }, true, trading.Applied, trading.EvidenceAnswer, ""},
 		{"not of a write", nil, func(*trading.Client) error { return errors.New("something else") }, false, 0, 0, "not the error of a write"},
 		{"a refusal", []rig.Step{refused}, func(c *trading.Client) error {
-			_, err := c.Sandbox.PlaceOrder(t.Context(), rig.Buy("0.01"))
-			return err
+			return rig.Only(c.Sandbox.PlaceOrder(t.Context(), rig.Buy("0.01")))
 		}, true, trading.NotApplied, trading.EvidenceAnswer, ""},
 		{"of what shows in a read", []rig.Step{rig.CutAfterWrite()}, func(c *trading.Client) error {
-			_, err := c.Sandbox.SetTPSL(t.Context(), "BTC", trading.TPSL{StopLoss: trading.At(trading.Dec("60000"))})
-			return err
+			return rig.Only(c.Sandbox.SetTPSL(t.Context(), "BTC", trading.TPSL{StopLoss: trading.At(trading.Dec("60000"))}))
 		}, false, 0, 0, "read the account"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -69,8 +69,7 @@ func mistakes(t *testing.T) []errorRow {
 	tpsl := func(change trading.TPSL) error { _, err := account.SetTPSL(t.Context(), "BTC", change); return err }
 	_, named := client.Sandbox.PlaceOrder(t.Context(), good, trading.WithClientOrderID("a"))
 	paperTPSL := func(symbol string, change trading.TPSL) error {
-		_, err := client.Sandbox.SetTPSL(t.Context(), symbol, change)
-		return err
+		return rig.Only(client.Sandbox.SetTPSL(t.Context(), symbol, change))
 	}
 	marshal := func(v any) error { _, err := json.Marshal(v); return errors.Unwrap(err) }
 	_, of := client.Me(t.Context(), "demo")

@@ -48,33 +48,26 @@ func orderCall(place func(context.Context, *trading.Client, trading.Order) error
 }
 
 func paperOrder(ctx context.Context, c *trading.Client, o trading.Order) error {
-	_, err := c.Sandbox.PlaceOrder(ctx, o)
-	return err
+	return rig.Only(c.Sandbox.PlaceOrder(ctx, o))
 }
 
 func placeOrder(ctx context.Context, c *trading.Client, o trading.Order) error {
-	_, err := onAccount(c).PlaceOrder(ctx, o)
-	return err
+	return rig.Only(onAccount(c).PlaceOrder(ctx, o))
 }
 
 func placeLimit(ctx context.Context, c *trading.Client, o trading.Order) error {
-	_, err := onAccount(c).PlaceLimit(ctx, o)
-	return err
+	return rig.Only(onAccount(c).PlaceLimit(ctx, o))
 }
 
 // overTime places an order that is carried out over time, by the method for how.
 func overTime(how trading.Pro) func(context.Context, *trading.Client, trading.Order) error {
 	return func(ctx context.Context, c *trading.Client, o trading.Order) error {
-		_, err := onAccount(c).PlacePro(ctx, o, how)
-		return err
+		return rig.Only(onAccount(c).PlacePro(ctx, o, how))
 	}
 }
 
 func paperTPSL(tr trading.TPSL) aCall {
-	return func(ctx context.Context, c *trading.Client) error {
-		_, err := c.Sandbox.SetTPSL(ctx, "BTC", tr)
-		return err
-	}
+	return func(ctx context.Context, c *trading.Client) error { return rig.Only(c.Sandbox.SetTPSL(ctx, "BTC", tr)) }
 }
 
 func limited(o *trading.Order) {
@@ -95,14 +88,12 @@ func TestRequestsOnTheWire(t *testing.T) {
 		{"OpenAPI", func(ctx context.Context, c *trading.Client) error { _, err := c.OpenAPI(ctx); return err },
 			`{"openapi":"3.0.3","paths":{}}`, trading.OpOpenAPI, ""},
 		{"a symbol in a query", func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.Price(ctx, "A&B=C D/..")
-			return err
+			return rig.Only(c.Sandbox.Price(ctx, "A&B=C D/.."))
 		}, `{"symbol":"A&B=C D/..","price":1}`, "GET /sandbox/prices?symbol=A%26B%3DC+D%2F..", ""},
 		{"a symbol with quotes", orderCall(paperOrder, func(o *trading.Order) { o.Symbol = `"\` + "\n" }), rig.OrderBody, trading.OpSandboxOrder,
 			`{"leverage":2,"side":"long","size":0.01,"symbol":"\"\\\u000a"}`},
 		{"an id with quotes", func(ctx context.Context, c *trading.Client) error {
-			_, err := onAccount(c).CancelOrder(ctx, `o/"1`)
-			return err
+			return rig.Only(onAccount(c).CancelOrder(ctx, `o/"1`))
 		}, doneBody, trading.OpCancelOrder, `{"accountId":"acc_1","orderId":"o/\"1"}`},
 		{"no leverage, on paper", orderCall(paperOrder, func(o *trading.Order) { o.Leverage = decimal.Decimal{} }), rig.OrderBody, trading.OpSandboxOrder,
 			`{"side":"long","size":0.01,"symbol":"BTC"}`},
@@ -112,16 +103,14 @@ func TestRequestsOnTheWire(t *testing.T) {
 			`{"accountId":"acc_1","leverage":2.5,"side":"long","size":0.0000001,"stopLossPrice":60000.1,"symbol":"BTC"}`},
 
 		{"less than the sandbox's least part", func(ctx context.Context, c *trading.Client) error {
-			_, err := onAccount(c).ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("0.50")))
-			return err
+			return rig.Only(onAccount(c).ClosePosition(ctx, "BTC", trading.Percent(trading.Dec("0.50"))))
 		}, liveCloseBody, trading.OpClose, `{"accountId":"acc_1","closePercent":0.5,"symbol":"BTC"}`},
 		{"T67 set one, leave the other", paperTPSL(trading.TPSL{StopLoss: trading.At(trading.Dec("63000"))}), tpslBody, trading.OpSandboxTPSL,
 			`{"stopLossPrice":63000,"symbol":"BTC"}`},
 		{"T67 clear one, set the other", paperTPSL(trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.At(trading.Dec("63000"))}), tpslBody, trading.OpSandboxTPSL,
 			`{"stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null}`},
 		{"T68 both levels, one cleared", func(ctx context.Context, c *trading.Client) error {
-			_, err := onAccount(c).SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.At(trading.Dec("63000"))})
-			return err
+			return rig.Only(onAccount(c).SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: trading.At(trading.Dec("63000"))}))
 		}, doneBody, trading.OpTPSL, `{"accountId":"acc_1","stopLossPrice":63000,"symbol":"BTC","takeProfitPrice":null}`},
 		{"D 29 the share cleared", paperTPSL(trading.TPSL{ClearClosePct: true}), tpslBody, trading.OpSandboxTPSL, `{"closePct":null,"symbol":"BTC"}`},
 	} {
@@ -168,8 +157,7 @@ func TestTheClientsMaxSlippageGoesWithMarketOrdersAlone(t *testing.T) {
 
 func keyed(k trading.Key) aCall {
 	return func(ctx context.Context, c *trading.Client) error {
-		_, err := onAccount(c).PlaceOrder(ctx, rig.Buy("0.01"), trading.WithIdempotencyKey(k))
-		return err
+		return rig.Only(onAccount(c).PlaceOrder(ctx, rig.Buy("0.01"), trading.WithIdempotencyKey(k)))
 	}
 }
 
@@ -412,8 +400,7 @@ func TestDoKnowsAnExit(t *testing.T) {
 func TestAnOldDecisionIsNotSent(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		ask := func(age time.Duration) error {
-			_, err := r.Do(r.T.Context(), trading.OpOrder, trading.Raw{Body: []byte(rawBuy), Age: age})
-			return err
+			return rig.Only(r.Do(r.T.Context(), trading.OpOrder, trading.Raw{Body: []byte(rawBuy), Age: age}))
 		}
 		require.ErrorIs(r.T, ask(11*time.Second), trading.ErrExpired)
 		assert.Zero(r.T, r.Sent(trading.OpOrder))

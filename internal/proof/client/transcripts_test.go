@@ -145,36 +145,28 @@ var kindsOf = []struct {
 	call func(*trading.Client, context.Context, *trading.Meta) error
 }{
 	{"a read", func(c *trading.Client, ctx context.Context, m *trading.Meta) error {
-		_, err := c.Live.Account("acc_1").Positions(ctx, trading.ResponseInto(m))
-		return err
+		return rig.Only(c.Live.Account("acc_1").Positions(ctx, trading.ResponseInto(m)))
 	}},
 	{"a read that fails fast", func(c *trading.Client, ctx context.Context, m *trading.Meta) error {
-		_, err := c.Live.Account("acc_1").State(ctx, trading.ResponseInto(m), trading.FailFast())
-		return err
+		return rig.Only(c.Live.Account("acc_1").State(ctx, trading.ResponseInto(m), trading.FailFast()))
 	}},
 	{"a read without a key", func(c *trading.Client, ctx context.Context, m *trading.Meta) error {
-		_, err := c.OpenAPI(ctx, trading.ResponseInto(m))
-		return err
+		return rig.Only(c.OpenAPI(ctx, trading.ResponseInto(m)))
 	}},
 	{"an entry", func(c *trading.Client, ctx context.Context, m *trading.Meta) error {
-		_, err := c.Live.Account("acc_1").PlaceOrder(ctx, rig.Buy("0.01"), trading.ResponseInto(m), trading.WithTag("tag"))
-		return err
+		return rig.Only(c.Live.Account("acc_1").PlaceOrder(ctx, rig.Buy("0.01"), trading.ResponseInto(m), trading.WithTag("tag")))
 	}},
 	{"an entry with an id", func(c *trading.Client, ctx context.Context, m *trading.Meta) error {
-		_, err := c.Live.Account("acc_1").PlaceOrder(ctx, rig.Buy("0.01"), trading.ResponseInto(m), trading.WithClientOrderID("breakout"))
-		return err
+		return rig.Only(c.Live.Account("acc_1").PlaceOrder(ctx, rig.Buy("0.01"), trading.ResponseInto(m), trading.WithClientOrderID("breakout")))
 	}},
 	{"an exit", func(c *trading.Client, ctx context.Context, m *trading.Meta) error {
-		_, err := c.Live.Account("acc_1").ClosePosition(ctx, "BTC", trading.All, trading.ResponseInto(m))
-		return err
+		return rig.Only(c.Live.Account("acc_1").ClosePosition(ctx, "BTC", trading.All, trading.ResponseInto(m)))
 	}},
 	{"a cancel", func(c *trading.Client, ctx context.Context, m *trading.Meta) error {
-		_, err := c.Live.Account("acc_1").CancelOrder(ctx, "o-1", trading.ResponseInto(m))
-		return err
+		return rig.Only(c.Live.Account("acc_1").CancelOrder(ctx, "o-1", trading.ResponseInto(m)))
 	}},
 	{"a paper order", func(c *trading.Client, ctx context.Context, m *trading.Meta) error {
-		_, err := c.Sandbox.PlaceOrder(ctx, rig.Buy("0.01"), trading.ResponseInto(m))
-		return err
+		return rig.Only(c.Sandbox.PlaceOrder(ctx, rig.Buy("0.01"), trading.ResponseInto(m)))
 	}},
 }
 

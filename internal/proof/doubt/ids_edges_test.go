@@ -117,12 +117,10 @@ func TestEdge05_AnExitThatTheJournalDidNotTake(t *testing.T) {
 func TestEdge06_AGivenKeyOnAnotherRoute(t *testing.T) {
 	mine := trading.WithIdempotencyKey("mine")
 	twap := func(r rig.Rig, id trading.AccountID) error {
-		_, err := r.Live.Account(id).PlacePro(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: time.Hour}, mine)
-		return err
+		return rig.Only(r.Live.Account(id).PlacePro(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: time.Hour}, mine))
 	}
 	chase := func(r rig.Rig) error {
-		_, err := r.Account().PlacePro(r.T.Context(), rig.Buy("0.2"), trading.ChaseTWAP{Duration: time.Hour}, mine)
-		return err
+		return rig.Only(r.Account().PlacePro(r.T.Context(), rig.Buy("0.2"), trading.ChaseTWAP{Duration: time.Hour}, mine))
 	}
 	for name, journaled := range map[string]bool{"with a journal": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
@@ -175,20 +173,16 @@ func TestEdge30_TheOrdersOwnTraceIsNotKnown(t *testing.T) {
 		place func(ctx context.Context, a *trading.Account, by trading.CallOption) error
 	}{
 		"limit": {trading.OpLimit, func(ctx context.Context, a *trading.Account, by trading.CallOption) error {
-			_, err := a.PlaceLimit(ctx, limit, by)
-			return err
+			return rig.Only(a.PlaceLimit(ctx, limit, by))
 		}},
 		"TWAP": {trading.OpTWAP, func(ctx context.Context, a *trading.Account, by trading.CallOption) error {
-			_, err := a.PlacePro(ctx, rig.Buy("0.2"), trading.TWAP{Duration: 3 * time.Hour}, by)
-			return err
+			return rig.Only(a.PlacePro(ctx, rig.Buy("0.2"), trading.TWAP{Duration: 3 * time.Hour}, by))
 		}},
 		"ladder": {trading.OpLadder, func(ctx context.Context, a *trading.Account, by trading.CallOption) error {
-			_, err := a.PlacePro(ctx, rig.Buy("0.2"), trading.Ladder{From: rig.Dec("60000"), To: rig.Dec("61000"), Rungs: 4}, by)
-			return err
+			return rig.Only(a.PlacePro(ctx, rig.Buy("0.2"), trading.Ladder{From: rig.Dec("60000"), To: rig.Dec("61000"), Rungs: 4}, by))
 		}},
 		"conditional": {trading.OpConditional, func(ctx context.Context, a *trading.Account, by trading.CallOption) error {
-			_, err := a.PlacePro(ctx, rig.Buy("0.05"), trading.Conditional{Trigger: rig.Dec("70000")}, by)
-			return err
+			return rig.Only(a.PlacePro(ctx, rig.Buy("0.05"), trading.Conditional{Trigger: rig.Dec("70000")}, by))
 		}},
 	} {
 		for how, by := range map[string]trading.CallOption{

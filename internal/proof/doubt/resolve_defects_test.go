@@ -47,8 +47,7 @@ func TestAnExitIsNotRunAgainBehindA5xx(t *testing.T) {
 	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 		r.Open(rig.Buy("0.1"))
 		closing := func(percent string) error {
-			_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec(percent)), trading.WithClientOrderID("exit"))
-			return err
+			return rig.Only(r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec(percent)), trading.WithClientOrderID("exit")))
 		}
 		r.Sim.Fault("POST /positions/close", tradingsim.FailAfter(500, "internal_error"))
 		require.Error(r.T, closing("50"))
@@ -289,16 +288,13 @@ func TestAPassIsNotTheCloseOnPaper(t *testing.T) {
 func TestLevelsTakeNoClosedTradeOffAnother(t *testing.T) {
 	for name, write := range map[string]func(rig.Rig) error{
 		"close": func(r rig.Rig) error {
-			_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(trading.Dec("50")), trading.WithSendTTL(0))
-			return err
+			return rig.Only(r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(trading.Dec("50")), trading.WithSendTTL(0)))
 		},
 		"reduce-only order": func(r rig.Rig) error {
-			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Sell("0.02", func(o *trading.Order) { o.ReduceOnly = true }), trading.WithSendTTL(0))
-			return err
+			return rig.Only(r.Account().PlaceOrder(r.T.Context(), rig.Sell("0.02", func(o *trading.Order) { o.ReduceOnly = true }), trading.WithSendTTL(0)))
 		},
 		"order on the other side": func(r rig.Rig) error {
-			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Sell("0.05"), trading.WithSendTTL(0))
-			return err
+			return rig.Only(r.Account().PlaceOrder(r.T.Context(), rig.Sell("0.05"), trading.WithSendTTL(0)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

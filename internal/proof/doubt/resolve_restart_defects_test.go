@@ -144,8 +144,7 @@ func TestAClockSetBackIntoTheTTL(t *testing.T) {
 			rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
 				r.Open(rig.Buy("0.1"))
 				closing := func(opts ...trading.CallOption) error {
-					_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")), append(opts, exit)...)
-					return err
+					return rig.Only(r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")), append(opts, exit)...))
 				}
 				r.Sim.Fault("POST /positions/close", fault)
 				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(closing(rig.Once, trading.WithResolveTimeout(0))))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/proof/exchange"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -209,8 +210,7 @@ func successes(ops map[string]*operation) []testCase {
 	add("listAccounts", "times_in_milliseconds", "The other reading of createdAt: milliseconds.", options(tradingsim.WithInterpretation(42)))
 	add("listPositions", "protected", "Both levels are set.", then(func(w *world) {
 		w.live(func(ctx context.Context, a *trading.Account) error {
-			_, err := a.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")})
-			return err
+			return rig.Only(a.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")}))
 		})
 	}))
 	add("listPositions", "unpriced", "Without a mark, markPrice and unrealizedPnL are null.", then(unpriced))

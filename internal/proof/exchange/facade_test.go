@@ -304,16 +304,13 @@ func TestANilContextIsAnError(t *testing.T) {
 			return c.Acknowledge(ctx, "i", trading.Applied, "")
 		},
 		"Account.Resolve": func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Live.Account("acc_1").Resolve(ctx, errors.New("x"))
-			return err
+			return rig.Only(c.Live.Account("acc_1").Resolve(ctx, errors.New("x")))
 		},
 		"Sandbox.Resolve": func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.Resolve(ctx, errors.New("x"))
-			return err
+			return rig.Only(c.Sandbox.Resolve(ctx, errors.New("x")))
 		},
 		"Account.SetTPSL, one level": func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Live.Account("acc_1").SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.Clear})
-			return err
+			return rig.Only(c.Live.Account("acc_1").SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.Clear}))
 		},
 	}
 	for _, c := range methodCalls(t) {

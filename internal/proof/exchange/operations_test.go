@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // operation is a row of the contract's index with the public method that calls it.
@@ -182,15 +183,11 @@ func operations() []*operation {
 }
 
 func closeAll(ctx context.Context, a *trading.Account) error {
-	_, err := a.ClosePosition(ctx, "BTC", trading.All)
-	return err
+	return rig.Only(a.ClosePosition(ctx, "BTC", trading.All))
 }
 
 func cancelRun(w *world) func(context.Context, *trading.Account) error {
-	return func(ctx context.Context, a *trading.Account) error {
-		_, err := a.CancelRun(ctx, w.run)
-		return err
-	}
+	return func(ctx context.Context, a *trading.Account) error { return rig.Only(a.CancelRun(ctx, w.run)) }
 }
 
 func dec(text string) decimal.Decimal { return trading.Dec(text) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/proof/exchange"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -138,8 +139,7 @@ func (w *world) send(op *operation, body string, header ...string) {
 func (w *world) buy(size string) {
 	w.t.Helper()
 	w.do(func(ctx context.Context, c *trading.Client) error {
-		_, err := c.Sandbox.PlaceOrder(ctx, anOrder(func(o *trading.Order) { o.Size = dec(size) }))
-		return err
+		return rig.Only(c.Sandbox.PlaceOrder(ctx, anOrder(func(o *trading.Order) { o.Size = dec(size) })))
 	})
 	w.move()
 }
@@ -160,8 +160,7 @@ func (w *world) protect() {
 		return
 	}
 	w.do(func(ctx context.Context, c *trading.Client) error {
-		_, err := c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")})
-		return err
+		return rig.Only(c.Sandbox.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: at("70000"), StopLoss: at("60000")}))
 	})
 }
 
@@ -169,18 +168,14 @@ func (w *world) protect() {
 func (w *world) closes() {
 	w.t.Helper()
 	w.do(func(ctx context.Context, c *trading.Client) error {
-		_, err := c.Sandbox.ClosePosition(ctx, "BTC", trading.All)
-		return err
+		return rig.Only(c.Sandbox.ClosePosition(ctx, "BTC", trading.All))
 	})
 }
 
 // look reads the paper account, which fires triggers.
 func (w *world) look() {
 	w.t.Helper()
-	w.do(func(ctx context.Context, c *trading.Client) error {
-		_, err := c.Sandbox.State(ctx)
-		return err
-	})
+	w.do(func(ctx context.Context, c *trading.Client) error { return rig.Only(c.Sandbox.State(ctx)) })
 }
 
 // live prepares a case on the live account.
@@ -192,10 +187,7 @@ func (w *world) live(call func(context.Context, *trading.Account) error) {
 // hold opens a live position.
 func (w *world) hold() {
 	w.t.Helper()
-	w.live(func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlaceOrder(ctx, anOrder())
-		return err
-	})
+	w.live(func(ctx context.Context, a *trading.Account) error { return rig.Only(a.PlaceOrder(ctx, anOrder())) })
 	w.move()
 }
 
@@ -285,8 +277,5 @@ func replaceBody(r *http.Request, body []byte) {
 // reset begins anew on the paper account.
 func (w *world) reset() {
 	w.t.Helper()
-	w.do(func(ctx context.Context, c *trading.Client) error {
-		_, err := c.Sandbox.Reset(ctx)
-		return err
-	})
+	w.do(func(ctx context.Context, c *trading.Client) error { return rig.Only(c.Sandbox.Reset(ctx)) })
 }

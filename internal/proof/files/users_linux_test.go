@@ -16,6 +16,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/disk"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/protect"
@@ -213,8 +214,5 @@ func readsProfile(t *testing.T, dir string, first bool) (process, error) {
 	if first {
 		require.NoError(t, (&profile.Profile{Version: profile.Version}).Save(path))
 	}
-	return reading(func() error {
-		_, err := profile.Load(path)
-		return err
-	}), nil
+	return reading(func() error { return rig.Only(profile.Load(path)) }), nil
 }

@@ -42,12 +42,10 @@ func FuzzAnswer(f *testing.F) {
 	calls := []func(*trading.Client) error{
 		func(c *trading.Client) error { _, err := c.Sandbox.PlaceOrder(ctx, rig.Buy("0.01")); return err },
 		func(c *trading.Client) error {
-			_, err := c.Live.Account("acc_1").PlaceOrder(ctx, rig.Buy("0.01"))
-			return err
+			return rig.Only(c.Live.Account("acc_1").PlaceOrder(ctx, rig.Buy("0.01")))
 		},
 		func(c *trading.Client) error {
-			_, err := c.Live.Account("acc_1").ClosePosition(ctx, "BTC", trading.All)
-			return err
+			return rig.Only(c.Live.Account("acc_1").ClosePosition(ctx, "BTC", trading.All))
 		},
 		func(c *trading.Client) error { _, err := c.Live.Account("acc_1").CancelOrder(ctx, "ord_1"); return err },
 		func(c *trading.Client) error { _, err := c.Sandbox.Positions(ctx); return err },

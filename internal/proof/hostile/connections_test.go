@@ -74,20 +74,14 @@ func TestTrap_T2_ADyingConnectionRepeatsNoWrite(t *testing.T) {
 		key  string // on the wire, under the contract's name
 	}{
 		"a paper order": {func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.PlaceOrder(ctx, rig.Buy("1"))
-			return err
+			return rig.Only(c.Sandbox.PlaceOrder(ctx, rig.Buy("1")))
 		}, ""},
 		"a close": {func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.ClosePosition(ctx, "BTC", trading.All)
-			return err
+			return rig.Only(c.Sandbox.ClosePosition(ctx, "BTC", trading.All))
 		}, ""},
-		"a reset, which has no body": {func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Sandbox.Reset(ctx)
-			return err
-		}, ""},
+		"a reset, which has no body": {func(ctx context.Context, c *trading.Client) error { return rig.Only(c.Sandbox.Reset(ctx)) }, ""},
 		"an order with a key": {func(ctx context.Context, c *trading.Client) error {
-			_, err := c.Live.Account(rig.Acc).PlaceOrder(ctx, rig.Buy("1"), trading.WithSendTTL(0), trading.SkipHealthGate(), trading.WithIdempotencyKey(given))
-			return err
+			return rig.Only(c.Live.Account(rig.Acc).PlaceOrder(ctx, rig.Buy("1"), trading.WithSendTTL(0), trading.SkipHealthGate(), trading.WithIdempotencyKey(given)))
 		}, given},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -423,10 +417,7 @@ func TestNothingIsSentWithoutAConnection(t *testing.T) {
 				"a read":        func() error { _, err := client.Sandbox.State(t.Context()); return err },
 				"a paper order": func() error { _, err := client.Sandbox.PlaceOrder(t.Context(), rig.Buy("0.01")); return err },
 				"a reset":       func() error { _, err := client.Sandbox.Reset(t.Context()); return err },
-				"an order": func() error {
-					_, err := client.Live.Account(rig.Acc).PlaceOrder(t.Context(), rig.Buy("0.01"))
-					return err
-				},
+				"an order":      func() error { return rig.Only(client.Live.Account(rig.Acc).PlaceOrder(t.Context(), rig.Buy("0.01"))) },
 			} {
 				calls.Go(func() {
 					err := call()

@@ -74,47 +74,37 @@ var tradingCalls = []struct {
 	call    func(context.Context, *trading.Account) error
 }{
 	{trading.OpOrder, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlaceOrder(ctx, rig.Buy("0.05"))
-		return err
+		return rig.Only(a.PlaceOrder(ctx, rig.Buy("0.05")))
 	}},
 	{trading.OpLimit, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlaceLimit(ctx, rig.Buy("0.05", func(o *trading.Order) { o.LimitPrice = rig.At("60000") }))
-		return err
+		return rig.Only(a.PlaceLimit(ctx, rig.Buy("0.05", func(o *trading.Order) { o.LimitPrice = rig.At("60000") })))
 	}},
 	{trading.OpClose, func(r rig.Rig) { r.Open(rig.Buy("0.4")) }, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.ClosePosition(ctx, "BTC", trading.Percent(rig.Dec("50")))
-		return err
+		return rig.Only(a.ClosePosition(ctx, "BTC", trading.Percent(rig.Dec("50"))))
 	}},
 	{trading.OpConditional, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlacePro(ctx, rig.Buy("0.05"), trading.Conditional{Trigger: rig.Dec("90000")})
-		return err
+		return rig.Only(a.PlacePro(ctx, rig.Buy("0.05"), trading.Conditional{Trigger: rig.Dec("90000")}))
 	}},
 	{trading.OpLadder, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlacePro(ctx, rig.Buy("0.05"), trading.Ladder{From: rig.Dec("50000"), To: rig.Dec("49000"), Rungs: 5})
-		return err
+		return rig.Only(a.PlacePro(ctx, rig.Buy("0.05"), trading.Ladder{From: rig.Dec("50000"), To: rig.Dec("49000"), Rungs: 5}))
 	}},
 	{trading.OpTWAP, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlacePro(ctx, rig.Buy("0.2"), trading.TWAP{Duration: 4 * time.Hour})
-		return err
+		return rig.Only(a.PlacePro(ctx, rig.Buy("0.2"), trading.TWAP{Duration: 4 * time.Hour}))
 	}},
 	{trading.OpChase, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlacePro(ctx, rig.Buy("0.05"), trading.Chase{})
-		return err
+		return rig.Only(a.PlacePro(ctx, rig.Buy("0.05"), trading.Chase{}))
 	}},
 	{trading.OpChaseTWAP, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlacePro(ctx, rig.Buy("0.2"), trading.ChaseTWAP{Duration: 4 * time.Hour})
-		return err
+		return rig.Only(a.PlacePro(ctx, rig.Buy("0.2"), trading.ChaseTWAP{Duration: 4 * time.Hour}))
 	}},
 	{trading.OpSwarm, nil, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlacePro(ctx, rig.Buy("0.05"), trading.Swarm{Orders: 5})
-		return err
+		return rig.Only(a.PlacePro(ctx, rig.Buy("0.05"), trading.Swarm{Orders: 5}))
 	}},
 	{trading.OpEditRun, func(r rig.Rig) {
 		_, err := r.Account().PlacePro(r.T.Context(), rig.Buy("0.2"), trading.TWAP{Duration: 4 * time.Hour})
 		require.NoError(r.T, err)
 	}, func(ctx context.Context, a *trading.Account) error {
-		_, err := a.EditRun(ctx, "run_1", rig.Dec("0.3"))
-		return err
+		return rig.Only(a.EditRun(ctx, "run_1", rig.Dec("0.3")))
 	}},
 }
 
@@ -284,17 +274,12 @@ func TestEdge29_ABaseURLThatRedirectsCostsNoTime(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		for name, call := range map[string]func(context.Context, *trading.Account) error{
 			"an entry": func(ctx context.Context, a *trading.Account) error {
-				_, err := a.PlaceOrder(ctx, rig.Buy("0.05"))
-				return err
+				return rig.Only(a.PlaceOrder(ctx, rig.Buy("0.05")))
 			},
 			"an exit": func(ctx context.Context, a *trading.Account) error {
-				_, err := a.ClosePosition(ctx, "BTC", trading.All)
-				return err
+				return rig.Only(a.ClosePosition(ctx, "BTC", trading.All))
 			},
-			"a read": func(ctx context.Context, a *trading.Account) error {
-				_, err := a.Trades(ctx)
-				return err
-			},
+			"a read": func(ctx context.Context, a *trading.Account) error { return rig.Only(a.Trades(ctx)) },
 		} {
 			for _, gate := range []bool{false, true} {
 				rig.LiveTest(t, nil, []trading.Option{trading.WithHealthGate(trading.HealthGate{Off: !gate})}, func(r rig.Rig) {

@@ -34,18 +34,13 @@ func TestPrioritiesAreServedInTheirOrder(t *testing.T) {
 			func(ctx context.Context) error { _, err := account.Trades(ctx); return err },
 			func(ctx context.Context) error { _, err := account.State(ctx); return err },
 			func(ctx context.Context) error {
-				_, err := account.PlaceLimit(ctx, rig.Buy("0.01", limitAt("60000")), trading.WithSendTTL(2*time.Minute))
-				return err
+				return rig.Only(account.PlaceLimit(ctx, rig.Buy("0.01", limitAt("60000")), trading.WithSendTTL(2*time.Minute)))
 			},
 			func(ctx context.Context) error {
-				_, err := account.PlaceOrder(ctx, rig.Buy("0.01"), trading.WithSendTTL(2*time.Minute))
-				return err
+				return rig.Only(account.PlaceOrder(ctx, rig.Buy("0.01"), trading.WithSendTTL(2*time.Minute)))
 			},
 			func(ctx context.Context) error { _, err := account.ClosePosition(ctx, "ETH", trading.All); return err },
-			func(ctx context.Context) error {
-				_, err := account.OpenOrders(ctx, trading.ForExit())
-				return err
-			},
+			func(ctx context.Context) error { return rig.Only(account.OpenOrders(ctx, trading.ForExit())) },
 			func(ctx context.Context) error { _, err := account.CancelOrder(ctx, "o1"); return err },
 		} {
 			work.Go(func() { _ = do(t.Context()) })

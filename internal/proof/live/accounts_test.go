@@ -46,12 +46,10 @@ func TestTrap_T37_WhatEachStatusAccepts(t *testing.T) {
 				entries := map[string]func() error{
 					"order": func() error { _, err := account.PlaceOrder(ctx, rig.Buy("0.01")); return err },
 					"limit": func() error {
-						_, err := account.PlaceLimit(ctx, rig.Buy("0.01", func(o *trading.Order) { o.LimitPrice = rig.At("60000") }))
-						return err
+						return rig.Only(account.PlaceLimit(ctx, rig.Buy("0.01", func(o *trading.Order) { o.LimitPrice = rig.At("60000") })))
 					},
 					"run": func() error {
-						_, err := account.PlacePro(ctx, rig.Buy("0.05"), trading.TWAP{Duration: time.Minute})
-						return err
+						return rig.Only(account.PlacePro(ctx, rig.Buy("0.05"), trading.TWAP{Duration: time.Minute}))
 					},
 				}
 				for name, entry := range entries {
@@ -67,12 +65,10 @@ func TestTrap_T37_WhatEachStatusAccepts(t *testing.T) {
 				}
 				exits := []func() error{
 					func() error {
-						_, err := account.PlaceOrder(ctx, rig.Sell("0.1", func(o *trading.Order) { o.ReduceOnly = true }))
-						return err
+						return rig.Only(account.PlaceOrder(ctx, rig.Sell("0.1", func(o *trading.Order) { o.ReduceOnly = true })))
 					},
 					func() error {
-						_, err := account.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: rig.At("63000")})
-						return err
+						return rig.Only(account.SetTPSL(ctx, "BTC", trading.TPSL{TakeProfit: trading.Clear, StopLoss: rig.At("63000")}))
 					},
 					func() error { _, err := account.CancelOrder(ctx, limit.Order.ID); return err },
 					func() error { _, err := account.ClosePosition(ctx, "BTC", trading.All); return err },

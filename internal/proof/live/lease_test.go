@@ -80,8 +80,7 @@ func writes(r rig.Rig) int {
 }
 
 func half(r rig.Rig) error {
-	_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")))
-	return err
+	return rig.Only(r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50"))))
 }
 
 // A lease that is over lets nothing leave, exits and what is not journaled included; reads go on.

@@ -63,15 +63,11 @@ func TestNobodyHangsUpOnAWrite(t *testing.T) {
 func TestAFullCloseOverAConnectionThatSwallowsAsksTwice(t *testing.T) {
 	raw := func(body string) func(rig.Rig) error {
 		return func(r rig.Rig) error {
-			_, err := r.Client.Do(r.T.Context(), trading.OpClose, trading.Raw{Body: []byte(body)})
-			return err
+			return rig.Only(r.Client.Do(r.T.Context(), trading.OpClose, trading.Raw{Body: []byte(body)}))
 		}
 	}
 	for name, closes := range map[string]func(rig.Rig) error{
-		"a method": func(r rig.Rig) error {
-			_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All)
-			return err
-		},
+		"a method":                     func(r rig.Rig) error { return rig.Only(r.Account().ClosePosition(r.T.Context(), "BTC", trading.All)) },
 		"json.dumps":                   raw(`{"accountId": "` + string(rig.Acc) + `", "symbol": "BTC", "closePercent": 100}`),
 		"JSON.stringify, percent last": raw(`{"accountId":"` + string(rig.Acc) + `","symbol":"BTC","closePercent":100}`),
 		"a decimal":                    raw(`{"accountId":"` + string(rig.Acc) + `","closePercent":100.0,"symbol":"BTC"}`),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -20,33 +21,27 @@ type state struct {
 
 // places is how an order is placed, and left as it stands.
 func places(o trading.Order) func(*trading.Account, context.Context) error {
-	return func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceOrder(ctx, o)
-		return err
-	}
+	return func(a *trading.Account, ctx context.Context) error { return rig.Only(a.PlaceOrder(ctx, o)) }
 }
 
 // rests is how a limit is placed.
 func rests(size, price string) func(*trading.Account, context.Context) error {
 	return func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlaceLimit(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec(size), Leverage: dec("2"), LimitPrice: trading.At(dec(price))})
-		return err
+		return rig.Only(a.PlaceLimit(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec(size), Leverage: dec("2"), LimitPrice: trading.At(dec(price))}))
 	}
 }
 
 // triggers is how a run is placed that waits for a price.
 func triggers(size, price string) func(*trading.Account, context.Context) error {
 	return func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlacePro(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec(size), Leverage: dec("2")}, trading.Conditional{Trigger: dec(price)})
-		return err
+		return rig.Only(a.PlacePro(ctx, trading.Order{Symbol: "BTC", Side: trading.Long, Size: dec(size), Leverage: dec("2")}, trading.Conditional{Trigger: dec(price)}))
 	}
 }
 
 // closes is how a part of the position is closed.
 func closes(part trading.Part) func(*trading.Account, context.Context) error {
 	return func(a *trading.Account, ctx context.Context) error {
-		_, err := a.ClosePosition(ctx, "BTC", part)
-		return err
+		return rig.Only(a.ClosePosition(ctx, "BTC", part))
 	}
 }
 
@@ -67,8 +62,7 @@ var states = []state{
 var busyStates = []state{
 	{"larger order rests", rests("0.02", "60000")},
 	{"run trades", func(a *trading.Account, ctx context.Context) error {
-		_, err := a.PlacePro(ctx, trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.06"), Leverage: dec("2")}, trading.TWAP{Duration: 2 * time.Hour})
-		return err
+		return rig.Only(a.PlacePro(ctx, trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.06"), Leverage: dec("2")}, trading.TWAP{Duration: 2 * time.Hour}))
 	}},
 }
 
@@ -93,8 +87,7 @@ var writes = []write{
 	{name: "reduce-only order", path: "/orders", states: []string{"position", "position with stop"}, place: places(trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.01"), Leverage: dec("2"), ReduceOnly: true})},
 	{name: "Pro order", path: "/orders/conditional", place: triggers("0.01", "71000")},
 	{name: "change of levels", path: "/positions/tpsl", states: []string{"position", "position with stop"}, shown: true, place: func(a *trading.Account, ctx context.Context) error {
-		_, err := a.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.At(dec("62000")), TakeProfit: trading.At(dec("70000"))})
-		return err
+		return rig.Only(a.SetTPSL(ctx, "BTC", trading.TPSL{StopLoss: trading.At(dec("62000")), TakeProfit: trading.At(dec("70000"))}))
 	}},
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -105,12 +106,10 @@ func TestAHundredPendingAfterAnHour(t *testing.T) {
 // probes, a cancel that of its fences.
 var exits = []func(context.Context, *trading.Account) error{
 	func(ctx context.Context, a *trading.Account) error {
-		_, err := a.ClosePosition(ctx, "BTC", trading.Percent(dec("1")))
-		return err
+		return rig.Only(a.ClosePosition(ctx, "BTC", trading.Percent(dec("1"))))
 	},
 	func(ctx context.Context, a *trading.Account) error {
-		_, err := a.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.001"), Leverage: dec("5"), ReduceOnly: true})
-		return err
+		return rig.Only(a.PlaceOrder(ctx, trading.Order{Symbol: "BTC", Side: trading.Short, Size: dec("0.001"), Leverage: dec("5"), ReduceOnly: true}))
 	},
 	func(ctx context.Context, a *trading.Account) error {
 		if _, err := a.CancelOrder(ctx, "ord_none"); !errors.Is(err, trading.CodeOrderNotFound) {

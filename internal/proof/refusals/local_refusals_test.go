@@ -245,37 +245,22 @@ func asLimit(o *trading.Order) { o.Type = trading.LimitOrder }
 // The same for what is no plain order: on accounts that are long 1 BTC, the live one with a TWAP.
 func TestLocalRefusalsOfTheRest(t *testing.T) {
 	closing := func(symbol string, part trading.Part) func(rig.Rig) error {
-		return func(r rig.Rig) error {
-			_, err := r.Sandbox.ClosePosition(r.T.Context(), symbol, part)
-			return err
-		}
+		return func(r rig.Rig) error { return rig.Only(r.Sandbox.ClosePosition(r.T.Context(), symbol, part)) }
 	}
 	levels := func(symbol string, change trading.TPSL) func(rig.Rig) error {
-		return func(r rig.Rig) error {
-			_, err := r.Sandbox.SetTPSL(r.T.Context(), symbol, change)
-			return err
-		}
+		return func(r rig.Rig) error { return rig.Only(r.Sandbox.SetTPSL(r.T.Context(), symbol, change)) }
 	}
 	liveClosing := func(symbol string, part trading.Part) func(rig.Rig) error {
-		return func(r rig.Rig) error {
-			_, err := r.Account().ClosePosition(r.T.Context(), symbol, part)
-			return err
-		}
+		return func(r rig.Rig) error { return rig.Only(r.Account().ClosePosition(r.T.Context(), symbol, part)) }
 	}
 	liveLevels := func(tp, sl trading.Level) func(rig.Rig) error {
 		return func(r rig.Rig) error { return r.Levels(trading.TPSL{TakeProfit: tp, StopLoss: sl}) }
 	}
 	limit := func(change func(*trading.Order)) func(rig.Rig) error {
-		return func(r rig.Rig) error {
-			_, err := r.Account().PlaceLimit(r.T.Context(), rig.Buy("0.05", change))
-			return err
-		}
+		return func(r rig.Rig) error { return rig.Only(r.Account().PlaceLimit(r.T.Context(), rig.Buy("0.05", change))) }
 	}
 	edit := func(id trading.RunID, total string) func(rig.Rig) error {
-		return func(r rig.Rig) error {
-			_, err := r.Account().EditRun(r.T.Context(), id, rig.Dec(total))
-			return err
-		}
+		return func(r rig.Rig) error { return rig.Only(r.Account().EditRun(r.T.Context(), id, rig.Dec(total))) }
 	}
 	pct := func(text string) trading.Part { return trading.Percent(rig.Dec(text)) }
 	from := func(a, b string, n int) trading.Ladder {

@@ -282,8 +282,7 @@ func TestTrap_T69_LevelsAreJudgedByThePresentPrice(t *testing.T) {
 	r := rig.New(t, nil)
 	r.Place(rig.Buy("1"))
 	stop := func(price string) error {
-		_, err := r.Sandbox.SetTPSL(t.Context(), "BTC", trading.TPSL{StopLoss: rig.At(price)})
-		return err
+		return rig.Only(r.Sandbox.SetTPSL(t.Context(), "BTC", trading.TPSL{StopLoss: rig.At(price)}))
 	}
 	require.ErrorIs(t, stop("65000"), trading.CodeInvalidTPSL)
 	r.Sim.SetMark("BTC", "66000")

@@ -97,8 +97,7 @@ var InDoubt = []trading.CallOption{Once, trading.WithResolveTimeout(0)}
 
 // Levels sets the levels of the position.
 func (r Rig) Levels(t trading.TPSL, opts ...trading.CallOption) error {
-	_, err := r.Account().SetTPSL(r.T.Context(), "BTC", t, opts...)
-	return err
+	return Only(r.Account().SetTPSL(r.T.Context(), "BTC", t, opts...))
 }
 
 // Both are levels on both sides.
@@ -119,14 +118,12 @@ var SendingOnly = []trading.Option{trading.WithResolveTimeout(0), trading.WithRe
 
 // EntryCall places an order that opens.
 func EntryCall(r Rig, opts ...trading.CallOption) error {
-	_, err := r.Account().PlaceOrder(r.T.Context(), Buy("0.05"), opts...)
-	return err
+	return Only(r.Account().PlaceOrder(r.T.Context(), Buy("0.05"), opts...))
 }
 
 // ExitCall closes the position.
 func ExitCall(r Rig, opts ...trading.CallOption) error {
-	_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All, opts...)
-	return err
+	return Only(r.Account().ClosePosition(r.T.Context(), "BTC", trading.All, opts...))
 }
 
 // Breakout names an order in these tests.

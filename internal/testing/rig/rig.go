@@ -235,6 +235,9 @@ func RefusalOf(t testing.TB, err error) *trading.Error {
 	return refusal
 }
 
+// Only is the error of a call.
+func Only[T any](_ T, err error) error { return err }
+
 // Must is a value that has to be there.
 func Must[T any](v T, ok bool) T {
 	if !ok {
