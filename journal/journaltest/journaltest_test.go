@@ -1,12 +1,9 @@
 package journaltest
 
 import (
-	"context"
-	"fmt"
-	"runtime"
-	"sync"
 	"testing"
 
+	"github.com/tradingapi/trading-go/internal/testing/broken"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -37,7 +34,7 @@ func TestLosesAtClose(t *testing.T) {
 
 // TestBrokenStores has for each rule stores that break it.
 func TestBrokenStores(t *testing.T) {
-	broken := map[string][]string{
+	defects := map[string][]string{
 		"an intent is pending until its Final record": {
 			"does not resolve", "yields resolved ones", "drops the Final record", "keeps the last record alone", "drops what is not durable",
 		},
@@ -84,61 +81,20 @@ func TestBrokenStores(t *testing.T) {
 			"knows what was last once", "knows the end of what began last", "knows what was last beside a pending one",
 		},
 	}
-	for _, rule := range rules {
-		if len(broken[rule.name]) == 0 {
-			t.Errorf("no defect shows what %q is for", rule.name)
-		}
-		for _, defect := range broken[rule.name] {
-			t.Run(rule.name+": "+defect, func(t *testing.T) {
-				var s journal.Store = newStore(defect)
-				if rule.of == lasting {
-					s = &reopened{Store: s, reopen: func(_ *testing.T, s journal.Store) journal.Store { return s.(*store).next() }}
-				}
-				if failures := try(rule, s); len(failures) == 0 {
-					t.Errorf("a store that %s passes", defect)
-				}
-			})
-		}
-		delete(broken, rule.name)
+	names := make([]string, len(rules))
+	for i, rule := range rules {
+		names[i] = rule.name
 	}
-	for name := range broken {
-		t.Errorf("there is no rule %q", name)
-	}
+	broken.Table(t, names, defects, func(_ *testing.T, i int, defect string) []string {
+		var s journal.Store = newStore(defect)
+		if rules[i].of == lasting {
+			s = &reopened{Store: s, reopen: func(_ *testing.T, s journal.Store) journal.Store { return s.(*store).next() }}
+		}
+		return try(rules[i], s)
+	})
 }
 
 // try returns what the rule has against the store.
 func try(r rule, s journal.Store) []string {
-	rec := &recorder{}
-	done := make(chan struct{})
-	go func() { // which a Fatalf ends
-		defer close(done)
-		defer func() {
-			if v := recover(); v != nil {
-				rec.Errorf("panic: %v", v)
-			}
-		}()
-		r.check(rec, s)
-	}()
-	<-done
-	return rec.failures
-}
-
-// recorder takes the place of a *testing.T.
-type recorder struct {
-	mu       sync.Mutex
-	failures []string
-}
-
-func (r *recorder) Helper()                  {}
-func (r *recorder) Context() context.Context { return context.Background() }
-
-func (r *recorder) Errorf(format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failures = append(r.failures, fmt.Sprintf(format, args...))
-}
-
-func (r *recorder) Fatalf(format string, args ...any) {
-	r.Errorf(format, args...)
-	runtime.Goexit()
+	return broken.Failures(func(t *broken.T) { r.check(t, s) })
 }

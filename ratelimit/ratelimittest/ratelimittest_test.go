@@ -1,16 +1,11 @@
 package ratelimittest
 
 import (
-	"context"
-	"fmt"
-	"runtime"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
-
+	"github.com/tradingapi/trading-go/internal/testing/broken"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
@@ -26,7 +21,7 @@ func TestRightStore(t *testing.T) {
 // TestBrokenStores has for each rule those that break it: the rules that catch a
 // defect must be these.
 func TestBrokenStores(t *testing.T) {
-	broken := map[string][]string{
+	defects := map[string][]string{
 		"a window holds its limit and no more":                {"gives out one too many", "keeps one from all"},
 		"a slot is held for a window after the answer":        {"holds from the send", "gives back what was sent", "holds for two windows"},
 		"a request that was not sent holds nothing":           {"holds what was not sent", "gives back what was sent"},
@@ -43,23 +38,15 @@ func TestBrokenStores(t *testing.T) {
 		"an answer that comes after that counts all the same": {"forgets what it thought dead"},
 	}
 	spec := Store{Sleep: time.Sleep, Shared: true}
-	for _, rule := range rules(spec) {
-		defects, ok := broken[rule.name]
-		assert.True(t, ok, "no defect shows what %q is for", rule.name)
-		for _, defect := range defects {
-			t.Run(rule.name+": "+defect, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					if failures := try(rule, spec, &store{defect: defect}); len(failures) == 0 {
-						t.Errorf("a store that %s passes", defect)
-					}
-				})
-			})
-		}
-		delete(broken, rule.name)
+	all := rules(spec)
+	names := make([]string, len(all))
+	for i, rule := range all {
+		names[i] = rule.name
 	}
-	for name := range broken {
-		t.Errorf("there is no rule %q", name)
-	}
+	broken.Table(t, names, defects, func(t *testing.T, i int, defect string) (failures []string) {
+		synctest.Test(t, func(*testing.T) { failures = try(all[i], spec, &store{defect: defect}) })
+		return failures
+	})
 }
 
 // What is under way keeps its slot however long it takes, where no process can die.
@@ -74,37 +61,5 @@ func TestBrokenStoreOfOneProcess(t *testing.T) {
 
 // try returns what the rule has against the store.
 func try(r rule, spec Store, s ratelimit.Store) []string {
-	rec := &recorder{}
-	done := make(chan struct{})
-	go func() { // which a FailNow ends
-		defer close(done)
-		defer func() {
-			if v := recover(); v != nil {
-				rec.Errorf("panic: %v", v)
-			}
-		}()
-		r.check(run{rec, spec, s})
-	}()
-	<-done
-	return rec.failures
-}
-
-// recorder notes what a rule complains of.
-type recorder struct {
-	mu       sync.Mutex
-	failures []string
-}
-
-func (r *recorder) Helper()                  {}
-func (r *recorder) Context() context.Context { return context.Background() }
-
-func (r *recorder) Errorf(format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failures = append(r.failures, fmt.Sprintf(format, args...))
-}
-
-func (r *recorder) FailNow() {
-	r.Errorf("failed")
-	runtime.Goexit()
+	return broken.Failures(func(t *broken.T) { r.check(run{t, spec, s}) })
 }
