@@ -31,7 +31,7 @@ func Table(t *testing.T, rules []string, defects map[string][]string, try func(t
 	}
 }
 
-// Failures are what a check has told its T, or that it has panicked.
+// Failures are what a check reports to its T, or that it has panicked.
 func Failures(check func(*T)) []string {
 	t := &T{}
 	done := make(chan struct{})
