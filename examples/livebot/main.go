@@ -1,6 +1,5 @@
-// Livebot trades a real account. It finds out what became of the orders that an
-// earlier run left, and refuses to trade while that is not safe. It decides once a minute,
-// never twice the same, and gets out of the market when its context ends.
+// Livebot trades a real account. It finds out what became of the orders that an earlier run left, decides
+// once a minute, never twice the same, and gets out of the market when its context ends.
 //
 //	go run ./examples/livebot
 //
@@ -77,37 +76,32 @@ func trade(ctx context.Context, baseURL string, opts []trading.Option, id tradin
 	defer func() { log.Info("closed", "pending", client.Close()) }() // for the next run
 	account := client.Live.Account(id)
 	defer leave(account, log)
-	// What an earlier run left keeps its own market closed to entries, and no other: so
-	// the bot trades beside this. It ends with the bot.
+	// It trades beside this: what an earlier run left closes its own market to entries, and no other.
 	ctx, cancel := context.WithCancel(ctx)
 	var recovery sync.WaitGroup
 	defer recovery.Wait()
 	defer cancel()
-	recovery.Go(func() { recoverWrites(ctx, client, log) })
-	known := nothingPending(ctx, account) // what became of every order: the reads of the round after show it, and lag less
+	recovery.Go(func() {
+		found, err := client.Recover(ctx)
+		for _, r := range found {
+			log.Info("recovered", "operation", r.Intent.Operation, "symbol", r.Intent.Symbol, "outcome", r.Outcome, "evidence", r.Evidence)
+		}
+		if err != nil && ctx.Err() == nil {
+			log.Error("a person has to look", "err", err)
+		}
+	})
+	was, known := false, nothingPending(ctx, account) // what became of every order: the reads of the round after show it
 	for round := time.NewTimer(min(every, 5*time.Second)); ; round.Reset(every) {
 		select {
 		case <-round.C:
 		case <-ctx.Done():
 			return nil
 		}
-		was := known
-		if known = nothingPending(ctx, account); known && was {
+		if was, known = known, nothingPending(ctx, account); was && known {
 			if known, err = decide(ctx, client, account, time.Now().Truncate(every), log); err != nil {
 				return err
 			}
 		}
-	}
-}
-
-// recoverWrites finds out what became of the writes of earlier runs.
-func recoverWrites(ctx context.Context, client *trading.Client, log *slog.Logger) {
-	resolutions, err := client.Recover(ctx)
-	for _, r := range resolutions {
-		log.Info("recovered", "operation", r.Intent.Operation, "symbol", r.Intent.Symbol, "outcome", r.Outcome, "evidence", r.Evidence)
-	}
-	if err != nil && ctx.Err() == nil {
-		log.Error("a person has to look", "err", err)
 	}
 }
 
@@ -117,8 +111,7 @@ func nothingPending(ctx context.Context, account *trading.Account) bool {
 	return err == nil && !slices.ContainsFunc(pending, func(w trading.PendingWrite) bool { return !w.MarketOpen })
 }
 
-// decide buys what is missing to a small position. The round names the order: a bot
-// that crashes and decides the same again does not buy twice. An error ends the bot.
+// decide buys if nothing is open. The round names the order: decided again after a crash, it is not placed twice.
 func decide(ctx context.Context, client *trading.Client, account *trading.Account, round time.Time, log *slog.Logger) (known bool, err error) {
 	mark, unread := client.Sandbox.Price(ctx, symbol)
 	positions, err := account.Positions(ctx)
@@ -139,10 +132,8 @@ func decide(ctx context.Context, client *trading.Client, account *trading.Accoun
 		log.Info("bought", "price", filled.Fill.Price, "fee", filled.Fill.Fee)
 	case errors.Is(err, trading.ErrLossLimit), errors.Is(err, trading.ErrAccountLocked):
 		return true, err
-	case trading.OutcomeOf(err) == trading.Unknown: // the client finds out, and takes no entry here until then
-		log.Warn("not known yet", "err", err)
-	default:
-		log.Info("not bought", "err", err, "advice", trading.AdviceOf(err))
+	default: // of one that is not known the client finds out, and takes no entry here until then
+		log.Warn("not bought", "outcome", trading.OutcomeOf(err), "err", err, "advice", trading.AdviceOf(err))
 	}
 	return trading.OutcomeOf(err) != trading.Unknown, nil
 }
