@@ -77,7 +77,7 @@ func playOne(t *testing.T, s schedule) (w *world) {
 			dry := newWorld(t, s, folder(t))
 			defer func() { _ = os.RemoveAll(dry.dir) }()
 			killAt = 1 + int(s.kill1*float64(dry.first(0)))
-			time.Sleep(time.Hour) // what is on its way over connections ends
+			time.Sleep(2 * time.Hour) // what is on its way over connections ends, behind a machine that stops for one
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -282,7 +282,7 @@ func obey(t *testing.T, s schedule, pages obedient.Pages) (o *obedience) {
 			dry := newObedience(t, s, pages, folder(t))
 			defer func() { _ = os.RemoveAll(dry.dir) }()
 			killAt = 1 + int(s.kill1*float64(dry.life("first", 0)))
-			time.Sleep(time.Hour) // what is on its way over connections ends
+			time.Sleep(2 * time.Hour) // what is on its way over connections ends, behind a machine that stops for one
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
