@@ -96,11 +96,14 @@ func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared,
 	if err != nil {
 		return nil, err
 	}
-	return prepared{call}, nil
+	return prepared{call, r.Entry}, nil
 }
 
 // prepared is a request of the driver's.
-type prepared struct{ *call }
+type prepared struct {
+	*call
+	placesEntry bool // if it is carried out
+}
 
 func (p prepared) APIKey() string { return p.apiKey.ID() }
 
@@ -108,8 +111,8 @@ func (p prepared) Drop() { p.returnSlot(false) }
 
 func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer {
 	p.ctx, p.gate = ctx, gate
-	if p.core.lease.Leaser != nil && p.endpoint.Write {
-		p.gate = leasedGate{&p.core.lease, p.env, p.account, gate}
+	if p.endpoint.Write && (p.placesEntry || p.core.lease.Leaser != nil) {
+		p.gate = leasedGate{&p.core.lease, p.env, p.account, p.placesEntry, gate}
 	}
 	p.start()
 	p.run()
@@ -123,12 +126,13 @@ type leasedGate struct {
 	*lease
 	env     Environment
 	account AccountID
+	entry   bool
 	inner   transport.Gate // nil for none
 }
 
 // MayLeave implements [transport.Gate].
 func (g leasedGate) MayLeave() error {
-	if err := g.allows(g.env, g.account, false); err != nil || g.inner == nil {
+	if err := g.allows(g.env, g.account, g.entry); err != nil || g.inner == nil {
 		return err
 	}
 	return g.inner.MayLeave()

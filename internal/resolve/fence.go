@@ -26,6 +26,7 @@ type Request struct {
 	Key       pending.Key
 	Body      []byte
 	Alone     bool // on a connection of its own
+	Entry     bool // it can place an entry, which a halt keeps from leaving
 }
 
 // The operations that the driver sends by itself, and the refusals that it knows.
@@ -52,8 +53,9 @@ func fenceOf(in *pending.Intent, key pending.Key, ownRoute bool) (Request, error
 }
 
 // probeOf is the write's own bytes under its own key.
-func probeOf(in *pending.Intent, key pending.Key) Request {
-	return Request{Operation: in.Operation, Account: in.Account, Key: key, Body: in.Body, Alone: true}
+func (d *Driver) probeOf(w *Write) Request {
+	in := &w.Intent
+	return Request{Operation: in.Operation, Account: in.Account, Key: w.Try().Key, Body: in.Body, Alone: true, Entry: in.Entry && !d.isExiting(w)}
 }
 
 // calibrationOf are requests under one fresh key: the cancels of an order and of a run that

@@ -173,7 +173,7 @@ func TestEdge53_HoweverKeysAreKept(t *testing.T) {
 						}
 						d := client(t, s)
 						w := lost(t, d, "w_1", operation)
-						original := probeOf(&w.Intent, w.Try().Key)
+						original := d.probeOf(w)
 						if arrives >= 0 {
 							go func() {
 								time.Sleep(arrives)

@@ -38,13 +38,17 @@ func (d *Driver) limits(w *Write, now ledger.Instant) (limits ledger.Limits, why
 	if !w.Intent.Entry || w.Ledger.Next(now, limits) == w.Ledger.Next(now, noProbe) {
 		return limits, "", 0
 	}
-	d.mu.Lock()
-	exiting := d.exiting[w] > 0
-	d.mu.Unlock()
-	if why, askAgain = d.cfg.Host.EntriesHeld(exiting); why != "" {
+	if why, askAgain = d.cfg.Host.EntriesHeld(d.isExiting(w)); why != "" {
 		limits = noProbe
 	}
 	return limits, why, askAgain
+}
+
+// isExiting reports whether somebody who is getting out of the market waits for a write.
+func (d *Driver) isExiting(w *Write) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.exiting[w] > 0
 }
 
 // nextStep is what the ledger allows next. The reads of a look are a lag behind those of
@@ -67,7 +71,7 @@ func (d *Driver) carryOut(w *Write, step ledger.Step, limits ledger.Limits) erro
 		}
 		return err
 	case ledger.Probe:
-		place, err := d.prepare(probeOf(&w.Intent, w.Try().Key))
+		place, err := d.prepare(d.probeOf(w))
 		if err != nil {
 			return err
 		}
@@ -173,7 +177,7 @@ func (d *Driver) noteService(c ledger.Class, err error) {
 func (d *Driver) fence(w *Write, limits ledger.Limits) error {
 	var probe Prepared // nil if none may follow
 	if w.Ledger.ProbeFollows(d.Clock.Now(), limits) {
-		place, err := d.prepare(probeOf(&w.Intent, w.Try().Key))
+		place, err := d.prepare(d.probeOf(w))
 		if err != nil {
 			return err
 		}

@@ -176,7 +176,7 @@ func TestWhatFencesAndProbesSend(t *testing.T) {
 		own, probe := s.sent[7], s.sent[9]
 		assert.JSONEq(t, `{"symbol":"`+impossibleID(w.Try().Key)+`","side":"long","size":1}`, string(own.Body))
 		assert.Equal(t, own, s.sent[8])
-		assert.Equal(t, Request{Operation: order, Account: "acc_1", Key: w.Try().Key, Body: w.Intent.Body, Alone: true}, probe)
+		assert.Equal(t, Request{Operation: order, Account: "acc_1", Key: w.Try().Key, Body: w.Intent.Body, Alone: true, Entry: true}, probe)
 		assert.False(t, own.Alone)
 	})
 }

@@ -1,7 +1,9 @@
 package live
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/flatten"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/journal"
 )
@@ -102,5 +105,26 @@ func TestAnAccountThatIsFlatStaysSo(t *testing.T) {
 		assert.True(r.T, report.Flat)
 		require.ErrorIs(r.T, <-ended, trading.ErrHalted)
 		assert.Empty(r.T, r.Fills())
+	})
+}
+
+// The question for a stored answer can place an entry, and is one that has not left.
+func TestAHaltOfAQuestionThatIsOnItsWay(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		d, sent := rig.NewDisk(), 0
+		d.Slow = func(record journal.Record) {
+			if rig.IsOf(record, "fact") && bytes.Contains(record.Data, fmt.Appendf(nil, `"k":%d,`, ledger.ProbeBegun)) && sent == 0 {
+				r.Halt("the desk is closed")
+				sent = r.Sent(trading.OpOrder)
+				time.Sleep(time.Second)
+			}
+		}
+		r = rig.Join(r.T, r.Sim, trading.WithJournal(d.Open()))
+		left := r.LeaveBehind()
+		ctx, cancel := context.WithTimeout(r.T.Context(), 5*time.Minute)
+		defer cancel()
+		_, err := r.Account().Resolve(ctx, left)
+		require.Equal(r.T, 1, sent, "the question was on its way: %v", err)
+		assert.Equal(r.T, sent, r.Sent(trading.OpOrder), "nothing was sent")
 	})
 }
