@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -28,9 +27,14 @@ var (
 // judgedWithin is how long an entry waits for the reads that it is judged by.
 const judgedWithin = 5 * time.Second
 
-// claim is what a write of a bot may still add; its write is nil once its outcome is known, and of
-// what somebody else has placed.
-type claim = claims.Claim[*write]
+// claim is what a write of a bot may still add.
+type claim = claims.Claim[claimant]
+
+// claimant is nobody's where somebody else has placed it.
+type claimant struct {
+	id    string
+	write *write // nil once its outcome is known
+}
 
 // positions refuses the entries of bots that could make a position larger than is allowed. What
 // several may still do adds up, and no position makes up for an opposite one.
@@ -41,15 +45,14 @@ type positions struct {
 	turn   chan struct{} // who has it judges
 	began  time.Time
 
-	mu     sync.Mutex
-	sets   map[string]*claims.Set[*write] // by account
-	writes map[string]*claim              // by write
+	mu   sync.Mutex
+	sets map[string]*claims.Set[claimant] // by account
 }
 
 func newPositions(c *Config, u *unheard) *positions {
 	return &positions{
 		most: c.MaxPosition, of: u.outcomeOf, turn: make(chan struct{}, 1), began: time.Now(),
-		sets: map[string]*claims.Set[*write]{}, writes: map[string]*claim{},
+		sets: map[string]*claims.Set[claimant]{},
 	}
 }
 
@@ -74,7 +77,7 @@ func (p *positions) guard(ctx context.Context, o trading.Write) error {
 	case !o.Entry: // passes, and what it leaves with the service is known
 		p.claim(a.write, c)
 		return nil
-	case err != nil || !bounded && !a.write.Waits || p.has(a.write.ID):
+	case err != nil || !bounded && !a.write.Waits || p.has(a.write):
 		return err
 	case !bounded:
 		p.claim(a.write, c)
@@ -91,27 +94,29 @@ func (p *positions) guard(ctx context.Context, o trading.Write) error {
 	return p.judge(ctx, a.write, c, most)
 }
 
-func (p *positions) has(id string) bool {
+func (p *positions) has(w *write) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.writes[id] != nil
+	return p.claimed(w)
+}
+
+// claimed reports whether a write claims already. The lock is held.
+func (p *positions) claimed(w *write) bool {
+	return slices.ContainsFunc(p.set(w.Place.Account).All(), func(c *claim) bool { return c.Of.id == w.ID })
 }
 
 func (p *positions) claim(w *write, c *claim) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.learn(w.Place.Account)
-	p.add(w, c)
+	if !p.claimed(w) {
+		p.set(w.Place.Account).Add(c)
+	}
 }
 
-func (p *positions) add(w *write, c *claim) {
-	p.set(w.Place.Account).Add(c)
-	p.writes[w.ID] = c
-}
-
-func (p *positions) set(account string) *claims.Set[*write] {
+func (p *positions) set(account string) *claims.Set[claimant] {
 	if p.sets[account] == nil {
-		p.sets[account] = &claims.Set[*write]{}
+		p.sets[account] = &claims.Set[claimant]{}
 	}
 	return p.sets[account]
 }
@@ -139,7 +144,7 @@ func asksOf(members map[string]json.RawMessage) *asks {
 // claimOf is what a write may add. One that only takes away adds nothing, but what it leaves with
 // the service is known then.
 func (p *positions) claimOf(w *write, of *asks) (*claim, error) {
-	c := &claim{Of: w, Symbol: w.Place.Market, Side: of.Side, Waits: w.Waits, Order: of.Run, Exit: w.Kind != hearing.Entry}
+	c := &claim{Of: claimant{w.ID, w}, Symbol: w.Place.Market, Side: of.Side, Waits: w.Waits, Order: of.Run, Exit: w.Kind != hearing.Entry}
 	if c.Order != "" {
 		p.mu.Lock()
 		p.learn(w.Place.Account)
@@ -191,39 +196,32 @@ func (p *positions) admit(w *write, c *claim, most decimal.Decimal, l claims.Loo
 		set.Drop(c)
 		return fmt.Errorf("%w: %s of %s %s on %s, with all that may still be executed, and %s at the most", errPosition, sum, c.Side, c.Symbol, w.Place.Account, most)
 	}
-	p.writes[w.ID] = c
 	return nil
 }
 
 // learn takes over what is known by now of the writes that claim, and forgets what claims nothing.
 func (p *positions) learn(account string) {
-	set, now := p.set(account), p.at(time.Now())
-	for _, c := range slices.Clone(set.All()) {
-		if c.Of != nil {
-			p.outcome(set, c)
-		}
-		if _, bounded := p.most[c.Symbol]; !bounded && c.Age(now) > answers.Kept { // no entry there looks for its end
-			set.Drop(c)
-		}
-	}
-	all := set.All()
-	maps.DeleteFunc(p.writes, func(_ string, c *claim) bool { return c.Of == nil && !slices.Contains(all, c) })
+	now := p.at(time.Now())
+	p.set(account).DropFunc(func(c *claim) bool {
+		_, bounded := p.most[c.Symbol]
+		return c.Of.write != nil && p.over(c) || !bounded && c.Age(now) > answers.Kept // no entry there looks for its end
+	})
 }
 
-// outcome takes over what is known of one write.
-func (p *positions) outcome(set *claims.Set[*write], c *claim) {
-	answer, outcome, since := p.of(c.Of)
+// over takes over what is known of one write, and reports whether nothing of it was carried out.
+func (p *positions) over(c *claim) bool {
+	answer, outcome, since := p.of(c.Of.write)
 	switch {
 	case outcome == trading.NotApplied:
-		set.Drop(c)
-		delete(p.writes, c.Of.ID)
+		return true
 	case outcome == trading.Applied:
-		c.Of = nil
+		c.Of.write = nil
 		c.Answered(answer.body)
 		c.Applied(p.at(since))
 	case !since.IsZero():
 		c.InDoubt(p.at(since))
 	}
+	return false
 }
 
 // restore takes over what an earlier run let pass.
@@ -245,7 +243,7 @@ func (p *positions) restore(ctx context.Context, s *Server, now time.Time) error
 			continue // its run is over, or is not judged either
 		}
 		if _, outcome, _ := p.of(w); heard || outcome != trading.Unknown {
-			c.Of = nil
+			c.Of.write = nil
 			c.Applied(p.at(now))
 		}
 		if w.Waits {
@@ -256,7 +254,7 @@ func (p *positions) restore(ctx context.Context, s *Server, now time.Time) error
 			c.Answered(whole.Answer.Body)
 		}
 		if _, bounded := p.most[c.Symbol]; bounded || w.Waits {
-			p.add(w, c) // nobody else has p yet
+			p.set(w.Place.Account).Add(c) // nobody else has p yet
 		}
 	}
 	return nil

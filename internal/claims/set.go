@@ -31,9 +31,10 @@ type Set[T any] struct {
 func (s *Set[T]) Add(c *Claim[T]) { s.all = append(s.all, c) }
 
 // Drop ends a claim of which nothing is carried out.
-func (s *Set[T]) Drop(c *Claim[T]) {
-	s.all = slices.DeleteFunc(s.all, func(o *Claim[T]) bool { return o == c })
-}
+func (s *Set[T]) Drop(c *Claim[T]) { s.DropFunc(func(o *Claim[T]) bool { return o == c }) }
+
+// DropFunc ends the claims of which it is said to be so.
+func (s *Set[T]) DropFunc(over func(c *Claim[T]) bool) { s.all = slices.DeleteFunc(s.all, over) }
 
 // All are the claims; the caller changes no slice of them.
 func (s *Set[T]) All() []*Claim[T] { return s.all }
