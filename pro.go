@@ -3,6 +3,7 @@ package trading
 import (
 	"cmp"
 	"context"
+	"reflect"
 
 	"github.com/shopspring/decimal"
 
@@ -26,8 +27,8 @@ type Pro interface {
 
 // PlacePro places an order that the service carries out over time, in the way that how says.
 func (a *Account) PlacePro(ctx context.Context, o Order, how Pro, opts ...CallOption) (*RunResult, error) {
-	if how == nil {
-		return nil, errNoPro()
+	if err := checkPro(how); err != nil {
+		return nil, err
 	}
 	call, order, err := a.beginOrder(ctx, how.operation(), o, opts)
 	if err != nil {
@@ -39,8 +40,8 @@ func (a *Account) PlacePro(ctx context.Context, o Order, how Pro, opts ...CallOp
 
 // CheckPro is [Order.Check] of an order that PlacePro places.
 func (o Order) CheckPro(how Pro) error {
-	if how == nil {
-		return errNoPro()
+	if err := checkPro(how); err != nil {
+		return err
 	}
 	request := orderRequest("", &o)
 	fault := check.Order(check.Live, &request)
@@ -50,8 +51,12 @@ func (o Order) CheckPro(how Pro) error {
 	return local(EnvLive, fault)
 }
 
-func errNoPro() error {
-	return invalid("how", "it is nil: it must say how the order is carried out, such as a TWAP")
+// checkPro refuses none, and a pointer to none.
+func checkPro(how Pro) error {
+	if v := reflect.ValueOf(how); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return invalid("how", "it is nil: it must say how the order is carried out, such as a TWAP")
+	}
+	return nil
 }
 
 func (Conditional) operation() Operation { return OpConditional }

@@ -144,6 +144,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"totalSize", "-1", edit},
 		{"execKind", "stop", exec},
 		{"how", "nil", good.CheckPro(nil)},
+		{"how", "nil", good.CheckPro((*trading.TWAP)(nil))},
 		{"Trigger (triggerPrice)", "0", good.CheckPro(trading.Conditional{})},
 		{"startPrice", "0", good.CheckPro(trading.Ladder{To: trading.Dec("1"), Rungs: 2})},
 		{"totalOrders", "0", good.CheckPro(trading.Ladder{From: trading.Dec("1"), To: trading.Dec("1")})},
