@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // troubles are what goes wrong beside the calls' own faults. The zero value is none.
@@ -152,29 +151,9 @@ func machineAccidents() (all []accident) {
 	}})
 }
 
-// unheardOf are own answers whose codes no table has, or not of this operation, or not
-// with this status.
-var unheardOf = []fault{
-	{name: "500 database_error", fault: tradingsim.Fail(500, "database_error")},
-	{name: "500 database_error after", fault: tradingsim.FailAfter(500, "database_error"), worked: true},
-	{name: "500 unavailable after", fault: tradingsim.FailAfter(500, "unavailable"), worked: true},
-	{name: "502 internal_error after", fault: tradingsim.FailAfter(502, "internal_error"), worked: true},
-	{name: "504 timeout after", fault: tradingsim.FailAfter(504, "timeout"), worked: true},
-	{name: "503 overloaded after", fault: tradingsim.FailAfter(503, "overloaded"), worked: true},
-	{name: "400 new_rule", fault: tradingsim.Fail(400, "new_rule")},
-	{name: "409 new_conflict", fault: tradingsim.Fail(409, "new_conflict")},
-	{name: "422 new_check", fault: tradingsim.Fail(422, "new_check")},
-	{name: "403 market_paused_for_now", fault: tradingsim.Fail(403, "market_paused_for_now")},
-	{name: "a gateway's 400 after", fault: tradingsim.GatewayJSONAfter(400, "bad_gateway")},
-	{name: "a gateway's 409 after", fault: tradingsim.GatewayJSONAfter(409, "conflict")},
-	{name: "a gateway's 404 after", fault: tradingsim.GatewayJSONAfter(404, "not_found")},
-	{name: "a gateway's 429 after", fault: tradingsim.GatewayJSONAfter(429, "slow_down")},
-	{name: "a gateway's 401 after", fault: tradingsim.GatewayJSONAfter(401, "unauthorized")},
-}
-
 func codeAccidents() (all []accident) {
 	for _, f := range unheardOf {
-		all = append(all, accident{name: f.name, happen: func(s *schedule, r *rand.Rand) {
+		all = append(all, accident{name: f.Name, happen: func(s *schedule, r *rand.Rand) {
 			s.tries[r.IntN(len(s.tries))] = f
 		}})
 	}

@@ -1,93 +1,29 @@
 package crash
 
-import (
-	"time"
+import "github.com/tradingapi/trading-go/internal/testing/rig"
 
-	"github.com/tradingapi/trading-go/tradingsim"
-)
-
-// fault is one thing that can happen to a call, by the name that reports use.
-type fault struct {
-	name  string
-	fault tradingsim.Fault
-	// worked: the service did the work and then says 5xx, to the bot or to nobody.
-	worked bool
-}
-
-var faultless = fault{name: "none"}
+type fault = rig.Fault
 
 // writeFaults are those of the write itself.
-var writeFaults = []fault{
-	faultless,
-	{name: "no connection", fault: tradingsim.RefuseConnection()},
-	{name: "request lost", fault: tradingsim.DropRequest()},
-	{name: "reply lost", fault: tradingsim.DropResponse()},
-	{name: "reply cut short", fault: tradingsim.TruncateResponse()},
-	{name: "works for 2s", fault: tradingsim.Delay(2 * time.Second)},
-	{name: "works for 8s", fault: tradingsim.Delay(8 * time.Second)},
-	{name: "works for 10m", fault: tradingsim.Delay(10 * time.Minute)},
-	{name: "works for 14m50s", fault: tradingsim.Delay(14*time.Minute + 50*time.Second)},
-	{name: "reply takes 8s", fault: tradingsim.DelayResponse(8 * time.Second)},
-	{name: "reply takes 20m", fault: tradingsim.DelayResponse(20 * time.Minute)},
-	{name: "500 before", fault: tradingsim.Fail(500, "internal_error")},
-	{name: "500 after", fault: tradingsim.FailAfter(500, "internal_error"), worked: true},
-	{name: "502 after", fault: tradingsim.FailAfter(502, "unavailable"), worked: true},
-	{name: "500 after, lost", fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse()), worked: true},
-	{name: "500 after, cut", fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.TruncateResponse()), worked: true},
-	{name: "500 after, hidden by a page", fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.GatewayErrorAfter(502)), worked: true},
-	{name: "500 after 8s of work", fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.Delay(8*time.Second)), worked: true},
-	{name: "500 before, lost", fault: tradingsim.Together(tradingsim.Fail(500, "internal_error"), tradingsim.DropResponse())},
-	{name: "no_price", fault: tradingsim.Fail(503, "no_price")},
-	{name: "equity_unavailable", fault: tradingsim.Fail(503, "equity_unavailable")},
-	{name: "idempotency_unavailable", fault: tradingsim.Fail(503, "idempotency_unavailable")},
-	{name: "in flight", fault: tradingsim.Fail(409, "idempotency_in_flight")},
-	{name: "died before", fault: tradingsim.Crash()},
-	{name: "died after", fault: tradingsim.CrashAfter()},
-	{name: "a page", fault: tradingsim.GatewayError(502)},
-	{name: "a page, 403", fault: tradingsim.GatewayError(403)},
-	{name: "a page after", fault: tradingsim.GatewayErrorAfter(502)},
-	{name: "a page after, 200", fault: tradingsim.GatewayErrorAfter(200)},
-	{name: "rate limit 2s", fault: tradingsim.RateLimit(2 * time.Second)},
-	{name: "rate limit 1m", fault: tradingsim.RateLimit(time.Minute)},
-	{name: "rate limit, lost", fault: tradingsim.Together(tradingsim.RateLimit(2*time.Second), tradingsim.DropResponse())},
-	{name: "sent twice by a proxy", fault: tradingsim.Repeat()},
-	{name: "a copy 1m later", fault: tradingsim.LateCopy(time.Minute)},
-	{name: "a copy 16m later", fault: tradingsim.LateCopy(16 * time.Minute)},
-	{name: "arrives 3s late", fault: tradingsim.ArriveLate(3 * time.Second)},
-	{name: "arrives 1m late", fault: tradingsim.ArriveLate(time.Minute)},
-	{name: "arrives 14m59s late", fault: tradingsim.ArriveLate(14*time.Minute + 59*time.Second)},
-	{name: "arrives 16m late", fault: tradingsim.ArriveLate(16 * time.Minute)},
-	{name: "stale price", fault: tradingsim.Fail(409, "STALE_PRICE")},
-	{name: "stale price, lost", fault: tradingsim.Together(tradingsim.Fail(409, "STALE_PRICE"), tradingsim.DropResponse())},
-	{name: "refused", fault: tradingsim.Fail(400, "MIN_NOTIONAL")},
-	{name: "refused, lost", fault: tradingsim.Together(tradingsim.Fail(400, "MIN_NOTIONAL"), tradingsim.DropResponse())},
-	{name: "locked, lost", fault: tradingsim.Together(tradingsim.Fail(403, "account_locked"), tradingsim.DropResponse())},
-}
+var writeFaults = rig.Faults("none",
+	"no connection", "request lost", "reply lost", "reply cut short",
+	"works for 2s", "works for 8s", "works for 10m", "works for 14m50s", "reply takes 8s", "reply takes 20m",
+	"500 before", "500 after", "502 after", "500 after, lost", "500 after, cut", "500 after, hidden by a page", "500 after 8s of work",
+	"500 before, lost", "no_price", "equity_unavailable", "idempotency_unavailable", "in flight", "died before", "died after",
+	"a page", "a page, 403", "a page after", "a page after, 200", "rate limit 2s", "rate limit 1m", "rate limit, lost",
+	"sent twice by a proxy", "a copy 1m later", "a copy 16m later",
+	"arrives 3s late", "arrives 1m late", "arrives 14m59s late", "arrives 16m late",
+	"stale price", "stale price, lost", "refused", "refused, lost", "locked, lost")
 
 // fenceFaults are those of the cancels that recovery sends.
-var fenceFaults = []fault{
-	{name: "request lost", fault: tradingsim.DropRequest()},
-	{name: "reply lost", fault: tradingsim.DropResponse()},
-	{name: "500 before", fault: tradingsim.Fail(500, "internal_error")},
-	{name: "500 after", fault: tradingsim.FailAfter(500, "internal_error")},
-	{name: "no_price", fault: tradingsim.Fail(503, "no_price")},
-	{name: "idempotency_unavailable", fault: tradingsim.Fail(503, "idempotency_unavailable")},
-	{name: "rate limit 2s", fault: tradingsim.RateLimit(2 * time.Second)},
-	{name: "rate limit 1m", fault: tradingsim.RateLimit(time.Minute)},
-	{name: "a page", fault: tradingsim.GatewayError(502)},
-	{name: "a page after", fault: tradingsim.GatewayErrorAfter(200)},
-	{name: "works for 8s", fault: tradingsim.Delay(8 * time.Second)},
-	{name: "arrives 1m late", fault: tradingsim.ArriveLate(time.Minute)},
-	{name: "locked", fault: tradingsim.Fail(403, "account_locked")},
-	{name: "no such account", fault: tradingsim.Fail(404, "account_not_found")},
-	{name: "died over it", fault: tradingsim.Crash()},
-}
+var fenceFaults = rig.Faults("request lost", "reply lost", "500 before", "500 after", "no_price", "idempotency_unavailable",
+	"rate limit 2s", "rate limit 1m", "a page", "a page after, 200", "works for 8s", "arrives 1m late",
+	"locked", "no such account", "died before")
 
 // readFaults are those of positions, orders, runs, trades and health.
-var readFaults = []fault{
-	{name: "request lost", fault: tradingsim.DropRequest()},
-	{name: "500", fault: tradingsim.Fail(500, "internal_error")},
-	{name: "a page", fault: tradingsim.GatewayError(503)},
-	{name: "reply takes 2s", fault: tradingsim.DelayResponse(2 * time.Second)},
-	{name: "rate limit 2s", fault: tradingsim.RateLimit(2 * time.Second)},
-}
+var readFaults = rig.Faults("request lost", "500 before", "a page, 503", "reply takes 2s", "rate limit 2s")
+
+// unheardOf are answers whose codes no table has, or not of this operation, or not with this status.
+var unheardOf = rig.Faults("500 database_error", "500 database_error after", "500 unavailable after", "502 internal_error after",
+	"504 timeout after", "503 overloaded after", "400 new_rule", "409 new_conflict", "422 new_check", "403 market_paused_for_now",
+	"a gateway's 400 after", "a gateway's 409 after", "a gateway's 404 after", "a gateway's 429 after", "a gateway's 401 after")

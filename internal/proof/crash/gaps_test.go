@@ -4,31 +4,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tradingapi/trading-go/tradingsim"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // What no client can promise, each as its shortest schedule. When one of these fails,
 // the promise has become larger.
 func TestNamedExceptions(t *testing.T) {
-	lost := fault{name: "500 after, lost", worked: true,
-		fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse())}
-	late := fault{name: "arrives 1m late", fault: tradingsim.ArriveLate(time.Minute)}
 	write := schedule{kind: solo, op: market, ttl: time.Minute, patience: -1, exclusive: true, kill1: 1}
 	for _, c := range []struct {
 		name     string
 		change   func(*schedule)
 		excepted string
 	}{
-		{"a 5xx after the work is lost, and the bytes go again", func(s *schedule) { s.tries = []fault{lost} }, failedAfterWork},
-		{"not with a TTL of 0", func(s *schedule) { s.tries, s.ttl = []fault{lost}, 0 }, ""},
-		{"a paper request arrives late", func(s *schedule) { s.kind, s.tries, s.patience = paper, []fault{late}, 50*time.Second }, latePaper},
-		{"not a live one", func(s *schedule) { s.tries, s.ttl = []fault{late}, 0 }, ""},
+		{"a 5xx after the work is lost, and the bytes go again", func(s *schedule) { s.tries = rig.Faults("500 after, lost") }, failedAfterWork},
+		{"not with a TTL of 0", func(s *schedule) { s.tries, s.ttl = rig.Faults("500 after, lost"), 0 }, ""},
+		{"a paper request arrives late", func(s *schedule) { s.kind, s.tries, s.patience = paper, rig.Faults("arrives 1m late"), 50*time.Second }, latePaper},
+		{"not a live one", func(s *schedule) { s.tries, s.ttl = rig.Faults("arrives 1m late"), 0 }, ""},
 		{"an exit beside a broken disk", func(s *schedule) { s.op, s.held, s.disk = closing, position, 1 }, brokenDisk},
 		{"the same under an id, and a 5xx that nobody hears: the next take is the first that the journal has", func(s *schedule) {
 			s.op, s.held, s.disk, s.ttl, s.patience = closing, position, 1, 0, 0
 			s.named, s.repeat, s.kill1, s.away = true, true, 0.79, 5*time.Second
-			s.tries = []fault{{name: "500 after, hidden by a page", worked: true,
-				fault: tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.GatewayErrorAfter(502))}}
+			s.tries = rig.Faults("500 after, hidden by a page")
 		}, brokenDisk},
 		{"not an entry", func(s *schedule) { s.disk = 1 }, ""},
 		{"an exit beside a journal that hangs", func(s *schedule) { s.op, s.held, s.stopAt, s.stopFor = closing, position, 1, 10*time.Second }, brokenDisk},

@@ -25,12 +25,12 @@ type givenUp struct {
 
 // unheard are faults of which no stored answer says what became of the order.
 var unheard = []fault{
-	{name: "died before", fault: tradingsim.Crash()},
-	{name: "died after", fault: tradingsim.CrashAfter()},
-	{name: "died after", fault: tradingsim.CrashAfter()},
-	{name: "500 before", fault: tradingsim.Fail(500, "internal_error")},
-	{name: "500 after", fault: tradingsim.FailAfter(500, "internal_error")},
-	{name: "500 after", fault: tradingsim.FailAfter(500, "internal_error")},
+	{Name: "died before", Fault: tradingsim.Crash()},
+	{Name: "died after", Fault: tradingsim.CrashAfter()},
+	{Name: "died after", Fault: tradingsim.CrashAfter()},
+	{Name: "500 before", Fault: tradingsim.Fail(500, "internal_error")},
+	{Name: "500 after", Fault: tradingsim.FailAfter(500, "internal_error")},
+	{Name: "500 after", Fault: tradingsim.FailAfter(500, "internal_error")},
 }
 
 // givesUp has a schedule begin with such orders, on a declared account, and be killed after them.
@@ -59,8 +59,8 @@ func (w *world) givenUpFault(op string) tradingsim.Fault {
 	}
 	w.planned["given up"]++
 	f := w.givenUp.faults[n]
-	w.noteLocked("    meets: %s", f.name)
-	return f.fault
+	w.noteLocked("    meets: %s", f.Name)
+	return f.Fault
 }
 
 // theGivenUp is one of these orders.

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -99,10 +100,7 @@ func newReal(seed uint64) schedule {
 	s := schedule{kind: solo, seed: seed, exclusive: true, kill1: r.Float64(), ttl: pick[time.Duration](r, 0, time.Second)}
 	s.op = pick(r, market, market, resting, closing, timed, levels)
 	s.fit()
-	s.tries = []fault{pick(r,
-		faultless, fault{name: "request lost", fault: tradingsim.DropRequest()}, fault{name: "reply lost", fault: tradingsim.DropResponse()},
-		fault{name: "500 before", fault: tradingsim.Fail(500, "internal_error")}, fault{name: "died after", fault: tradingsim.CrashAfter()},
-		fault{name: "a page after", fault: tradingsim.GatewayErrorAfter(502)})}
+	s.tries = []fault{pick(r, rig.Faults("none", "request lost", "reply lost", "500 before", "died after", "a page after")...)}
 	s.away = pick(r, 0, time.Minute, 20*time.Minute, 25*time.Hour)
 	return s
 }

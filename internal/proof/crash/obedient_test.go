@@ -59,7 +59,7 @@ func obedientSchedule(seed uint64) schedule {
 			s.held = position
 		}
 		if seed%5 != 0 { // of the others each double is one that no client can promise away
-			s.tries = slices.DeleteFunc(s.tries, func(f fault) bool { return f.worked && s.ttl != 0 || s.unpromised(f.name) })
+			s.tries = slices.DeleteFunc(s.tries, func(f fault) bool { return f.Worked && s.ttl != 0 || s.unpromised(f.Name) })
 		}
 	})
 }

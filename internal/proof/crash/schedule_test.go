@@ -191,7 +191,7 @@ func (s schedule) String() string {
 func faultNames(faults []fault) string {
 	names := make([]string, len(faults))
 	for i, f := range faults {
-		names[i] = f.name
+		names[i] = f.Name
 	}
 	return "[" + strings.Join(names, " | ") + "]"
 }

@@ -16,8 +16,8 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/journal"
-	"github.com/tradingapi/trading-go/tradingsim"
 )
 
 // The way of a request between the program and the service.
@@ -363,7 +363,7 @@ func (w *world) degrades() (end func()) {
 // connection holds nothing back.
 func TestTheAgeOfASendIsThatOfItsFirstByte(t *testing.T) {
 	write := schedule{kind: solo, op: market, ttl: time.Minute, patience: -1, exclusive: true, kill1: 1, latency: 50 * time.Millisecond}
-	write.tries, write.stopFor = []fault{{name: "lost", fault: tradingsim.DropRequest()}}, time.Hour
+	write.tries, write.stopFor = rig.Faults("request lost"), time.Hour
 	for over, how := range map[string]piping{
 		"a transport of the program's": unpiped, "connections": piped, "connections that swallow": swallows, "a path that drops": drops,
 	} {

@@ -277,13 +277,13 @@ func (w *world) nextFault(op string) tradingsim.Fault {
 	w.planned[name]++
 	f := plan[n]
 	if name == "tries" {
-		w.met[f.name] = true
-		w.worked = w.worked || f.worked
+		w.met[f.Name] = true
+		w.worked = w.worked || f.Worked
 	}
-	if f.fault != nil {
-		w.noteLocked("    meets: %s", f.name)
+	if f.Fault != nil {
+		w.noteLocked("    meets: %s", f.Name)
 	}
-	return f.fault
+	return f.Fault
 }
 
 func (w *world) note(format string, args ...any) {

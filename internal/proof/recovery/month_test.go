@@ -33,8 +33,8 @@ func TestAMonthAddsUp(t *testing.T) {
 				return nil
 			}
 			for {
-				if f := everyFault[dice.IntN(len(everyFault))]; f.name != twice { // which no client prevents
-					return f.fault
+				if f := everyFault[dice.IntN(len(everyFault))]; f.Name != twice { // which no client prevents
+					return f.Fault
 				}
 			}
 		})

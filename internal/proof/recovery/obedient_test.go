@@ -17,7 +17,7 @@ import (
 )
 
 // What a paper account cannot know: a request that comes after it was taken for lost.
-var latePaper = []string{"very slow", "arrives late", "arrives very late", "a late copy", "repeated"}
+var latePaper = []string{"works for 3m", "arrives 20s late", "arrives 3m late", "a copy 1m later", "sent twice by a proxy"}
 
 // TestAnObedientBot has the bot that does what the pages say decide three times, under each fault, on each account,
 // with and without an id, and with a call that it lets run for two seconds or for as long as it takes. The
@@ -29,11 +29,11 @@ func TestAnObedientBot(t *testing.T) {
 		for _, paper := range []bool{false, true} {
 			for _, id := range []bool{false, true} {
 				for _, patience := range []time.Duration{2 * time.Second, 0} {
-					if paper && (id || slices.Contains(latePaper, f.name)) || f.name == twice {
+					if paper && (id || slices.Contains(latePaper, f.Name)) || f.Name == twice {
 						continue
 					}
-					t.Run(fmt.Sprintf("%s, paper %t, id %t, %s", f.name, paper, id, patience), func(t *testing.T) {
-						synctest.Test(t, func(t *testing.T) { obey(t, pages, f.fault, paper, id, patience) })
+					t.Run(fmt.Sprintf("%s, paper %t, id %t, %s", f.Name, paper, id, patience), func(t *testing.T) {
+						synctest.Test(t, func(t *testing.T) { obey(t, pages, f.Fault, paper, id, patience) })
 					})
 				}
 			}

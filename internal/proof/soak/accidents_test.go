@@ -37,7 +37,7 @@ type accident struct {
 	disk    func(journal.Store, *dice) journal.Store
 	front   func(http.RoundTripper, *dice, *service) http.RoundTripper
 	over    func(testing.TB, http.RoundTripper, *dice) http.RoundTripper
-	faults  []namedFault // that join those of the mix
+	faults  []rig.Fault // that join those of the mix
 	begin   func(*service)
 	disturb func(*service, *dice) // every few seconds
 	clients int                   // on the one journal; 0 is 1
@@ -60,9 +60,7 @@ func overPipes(drops bool, after func(*dice) time.Duration) func(testing.TB, htt
 func afterAWhile(d *dice) time.Duration { return time.Duration(rare(d)*(1+d.intN(60))) * time.Second }
 
 // worksLong is a service that works for longer than an attempt lasts.
-var worksLong = []namedFault{
-	{"works for 6 s", tradingsim.Delay(6 * time.Second)}, {"works for 12 s", tradingsim.Delay(12 * time.Second)}, {"works for 20 s", tradingsim.Delay(20 * time.Second)},
-}
+var worksLong = rig.Faults("works for 6s", "works for 12s", "works for 20s")
 
 var accidents = []accident{
 	{name: "the service's clock an hour behind", sim: skewed(-time.Hour)},
@@ -133,19 +131,8 @@ var accidents = []accident{
 }
 
 // unheardOf are own answers whose codes no table has, and a gateway's in their shape.
-var unheardOf = []namedFault{
-	{"500 database_error", tradingsim.Fail(500, "database_error")},
-	{"504 timeout", tradingsim.Fail(504, "timeout")},
-	{"400 new_rule", tradingsim.Fail(400, "new_rule")},
-	{"409 new_conflict", tradingsim.Fail(409, "new_conflict")},
-	{"422 new_check", tradingsim.Fail(422, "new_check")},
-	{"403 market_paused_for_now", tradingsim.Fail(403, "market_paused_for_now")},
-	{"a gateway's 400", tradingsim.GatewayJSON(400, "bad_gateway")},
-	{"a gateway's 400 after", tradingsim.GatewayJSONAfter(400, "bad_gateway")},
-	{"a gateway's 404 after", tradingsim.GatewayJSONAfter(404, "gone_for_now")},
-	{"a gateway's 429 after", tradingsim.GatewayJSONAfter(429, "slow_down")},
-	{"a gateway's 503 after", tradingsim.GatewayJSONAfter(503, "try_later")},
-}
+var unheardOf = rig.Faults("500 database_error", "504 timeout", "400 new_rule", "409 new_conflict", "422 new_check", "403 market_paused_for_now",
+	"a gateway's 400", "a gateway's 400 after", "a gateway's 404 gone_for_now after", "a gateway's 429 after", "a gateway's 503 after")
 
 // rare is 1 for one in fifty.
 func rare(d *dice) int {
