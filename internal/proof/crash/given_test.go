@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -99,7 +100,7 @@ func (p *program) givesUp() {
 	}
 	for range 100 {
 		pending, _ := p.client.Pending(p.ctx)
-		if !slices.ContainsFunc(pending, func(w trading.PendingWrite) bool { return !w.MarketOpen }) || !pause(p.ctx, 30*time.Second) {
+		if !slices.ContainsFunc(pending, func(w trading.PendingWrite) bool { return !w.MarketOpen }) || !rig.Pause(p.ctx, 30*time.Second) {
 			break
 		}
 	}
@@ -111,7 +112,7 @@ func (p *program) givesUp() {
 			}
 		}
 	}
-	pause(p.ctx, w.givenUp.after)
+	rig.Pause(p.ctx, w.givenUp.after)
 }
 
 // learns notes what became of an order that was given up.

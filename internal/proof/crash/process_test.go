@@ -12,6 +12,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/journal"
 )
 
@@ -90,7 +91,7 @@ func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if resp := p.world.fromCache(req); resp != nil {
+	if resp := p.world.cache.Answer(req); resp != nil {
 		return resp, nil
 	}
 	if p.world.swallows(req) {
@@ -109,7 +110,7 @@ func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 	} else {
 		p.world.note("%s    %s: %v", p.name, what, err)
 	}
-	if p.step("after "+what) || !pause(req.Context(), p.world.latency) {
+	if p.step("after "+what) || !rig.Pause(req.Context(), p.world.latency) {
 		if err == nil {
 			_ = resp.Body.Close()
 		}
@@ -120,20 +121,6 @@ func (p *process) RoundTrip(req *http.Request) (*http.Response, error) {
 		p.hears(req, resp)
 	}
 	return resp, err
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // disk is a program's journal, as the process has it open: with the steps that it can
@@ -185,7 +172,7 @@ func (d *disk) Append(ctx context.Context, durable bool, records ...journal.Reco
 	if err := d.write(ctx, durable, records); err != nil {
 		return err
 	}
-	if durable && d.isSlow() && !pause(ctx, d.process.world.slow) {
+	if durable && d.isSlow() && !rig.Pause(ctx, d.process.world.slow) {
 		return ctx.Err()
 	}
 	if d.process.step("after " + what) {

@@ -256,14 +256,14 @@ func (w *world) first(killAt int) (steps int) {
 	group.Go(one.decide)
 	if w.exits && w.kind == solo {
 		group.Go(func() {
-			if pause(p.ctx, 3*time.Second) {
+			if rig.Pause(p.ctx, 3*time.Second) {
 				one.write(p.ctx, closing)
 			}
 		})
 	}
 	for _, other := range programs[1:] {
 		group.Go(func() {
-			if pause(other.ctx, w.otherAt) {
+			if rig.Pause(other.ctx, w.otherAt) {
 				other.decide()
 			}
 		})

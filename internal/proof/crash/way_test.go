@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +28,7 @@ func (p *process) leaves(req *http.Request, what string) (*http.Request, error) 
 	}
 	defer func() { _ = body.Close() }()
 	ctx, left := req.Context(), time.Now()
-	if p.step("before "+what) || !pause(ctx, p.dialing(keyOf(req))) {
+	if p.step("before "+what) || !rig.Pause(ctx, p.dialing(rig.KeyIn(req))) {
 		return nil, errKilled
 	}
 	data, err := io.ReadAll(body)
@@ -49,7 +47,7 @@ func (p *process) leaves(req *http.Request, what string) (*http.Request, error) 
 	if len(data) > 0 {
 		sent.Body = io.NopCloser(bytes.NewReader(data))
 	}
-	if !pause(ctx, p.world.latency) {
+	if !rig.Pause(ctx, p.world.latency) {
 		return nil, errKilled
 	}
 	return sent, nil
@@ -72,7 +70,7 @@ func (p *process) dialing(key string) time.Duration {
 
 // checkAge: nothing leaves that is too old.
 func (w *world) checkAge(p *process, req *http.Request, body []byte, left time.Time) {
-	key := trading.Key(keyOf(req))
+	key := trading.Key(rig.KeyIn(req))
 	if key == "" || string(w.endpoint()) != "POST "+shortPath(req.URL.Path) {
 		return
 	}
@@ -115,15 +113,6 @@ func (w *world) under(key trading.Key) (last *written) {
 		}
 	}
 	return last
-}
-
-func keyOf(req *http.Request) string {
-	for name, k := range req.Header { // the client does not send it in canonical form
-		if strings.EqualFold(name, "Idempotency-Key") && len(k) > 0 {
-			return k[0]
-		}
-	}
-	return ""
 }
 
 func shortPath(path string) string { return strings.TrimPrefix(path, "/v1") }
@@ -179,78 +168,34 @@ func (p *process) swallow(sent *http.Request) error {
 	}
 }
 
-// answer is one that something in front keeps.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-	at     time.Time
-}
-
-func (a *answer) response(req *http.Request) *http.Response {
-	header := maps.Clone(a.header)
-	header.Set("Age", strconv.Itoa(int(time.Since(a.at).Seconds())))
-	return &http.Response{
-		Status: http.StatusText(a.status), StatusCode: a.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: header, Body: io.NopCloser(bytes.NewReader(a.body)), ContentLength: int64(len(a.body)), Request: req,
-	}
-}
-
-// fromCache is what something in front answers a read with; nil if it asks the service.
-func (w *world) fromCache(req *http.Request) *http.Response {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	a := w.cache[req.URL.Path]
-	if a == nil || time.Since(a.at) >= w.cached || strings.Contains(req.Header.Get("Cache-Control"), "no-cache") {
-		return nil
-	}
-	return a.response(req)
-}
-
 // marks is what is done to an answer on its way back.
 func (p *process) marks(req *http.Request, resp *http.Response) {
 	w := p.world
-	p.dateOf(resp.Header, keyOf(req))
+	p.dateOf(resp.Header, rig.KeyIn(req))
 	if w.edge {
-		resp.Header.Set("Via", "1.1 edge")
-		resp.Header.Set("Cf-Ray", "8f1a2b3c4d5e6f70-FRA")
+		rig.ByEdge(resp.Header)
 	}
 	if w.described && strings.HasSuffix(req.URL.Path, "/openapi.json") {
 		resp.Header.Set("Age", "3600")
 		resp.Header.Set("Date", w.clock().Add(-time.Hour).UTC().Format(http.TimeFormat))
 	}
-	if w.cached > 0 && req.Method == http.MethodGet && resp.StatusCode == http.StatusOK {
-		if body, err := peek(resp); err == nil {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.cache[req.URL.Path] = &answer{resp.StatusCode, resp.Header.Clone(), body, time.Now()}
-		}
+	if w.cached > 0 {
+		w.cache.Keep(req, resp)
 	}
-}
-
-// peek reads an answer's body and leaves it as it was.
-func peek(resp *http.Response) ([]byte, error) {
-	body, err := io.ReadAll(resp.Body)
-	_ = resp.Body.Close()
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	if err != nil { // cut short
-		resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), cutReader{err}))
-	}
-	return body, err
 }
 
 // hears notes that the program has an answer. After a failure that may be of a write
 // that ran nothing goes under the key but questions.
 func (p *process) hears(req *http.Request, resp *http.Response) {
-	if resp.StatusCode < 500 || keyOf(req) == "" || string(p.world.endpoint()) != "POST "+shortPath(req.URL.Path) {
+	if resp.StatusCode < 500 || rig.KeyIn(req) == "" || string(p.world.endpoint()) != "POST "+shortPath(req.URL.Path) {
 		return
 	}
 	var said struct{ Error string }
-	body, err := peek(resp)
+	body, err := rig.Peek(resp)
 	if err == nil && json.Unmarshal(body, &said) == nil && said.Error != "" && !placedNothing[said.Error] {
 		p.world.mu.Lock()
 		defer p.world.mu.Unlock()
-		p.world.failed[p.name+keyOf(req)] = time.Now()
+		p.world.failed[p.name+rig.KeyIn(req)] = time.Now()
 	}
 }
 
@@ -259,10 +204,6 @@ func (p *process) hears(req *http.Request, resp *http.Response) {
 var placedNothing = map[string]bool{
 	"no_price": true, "PRICE_UNAVAILABLE": true, "equity_unavailable": true, "idempotency_unavailable": true,
 }
-
-type cutReader struct{ err error }
-
-func (c cutReader) Read([]byte) (int, error) { return 0, c.err }
 
 // isSlow reports whether a sync takes long by now.
 func (d *disk) isSlow() bool {
@@ -283,7 +224,7 @@ func (w *world) asks(ctx context.Context, _ trading.Write) error {
 	w.asked++
 	n := w.asked
 	w.mu.Unlock()
-	if n == 1 && !pause(ctx, w.guard) {
+	if n == 1 && !rig.Pause(ctx, w.guard) {
 		return ctx.Err()
 	}
 	if n == w.refuses {
@@ -330,7 +271,7 @@ func (p *program) paces() {
 			o.Side = trading.Short
 		}
 		_, _ = p.client.Live.Account(account).PlaceOrder(p.ctx, o)
-		if !pause(p.ctx, w.pace) {
+		if !rig.Pause(p.ctx, w.pace) {
 			break
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -50,7 +51,7 @@ type world struct {
 	doubled  string          // the exception by which a write was executed twice
 
 	firstDates map[string]string           // of the first answer under a key
-	cache      map[string]*answer          // what something in front has of reads
+	cache      rig.Cache                   // what something in front has of reads
 	asked      int                         // questions to the guard
 	sent       int                         // requests of the write
 	pacing     bool                        // own orders go before the write
@@ -98,7 +99,7 @@ func newRecords(s schedule, dir string) *world {
 	return &world{
 		schedule: s, dir: dir, started: time.Now(), planned: map[string]int{}, met: map[string]bool{},
 		writes: map[trading.IntentID]*written{}, excepted: map[string]bool{},
-		firstDates: map[string]string{}, cache: map[string]*answer{}, probing: map[trading.Key]int{}, failed: map[string]time.Time{},
+		firstDates: map[string]string{}, cache: rig.Cache{Lasts: s.cached, Serves: func(req *http.Request) bool { return !rig.NoCache(req) }}, probing: map[trading.Key]int{}, failed: map[string]time.Time{},
 		offset: s.skew, given: map[trading.IntentID]string{},
 	}
 }

@@ -1,13 +1,9 @@
 package doubt
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,28 +81,6 @@ func TestEdge07_AnotherBaseURLAnHourAhead(t *testing.T) {
 	})
 }
 
-// dateShifted is a service whose answers to some requests have another Date than it.
-type dateShifted struct {
-	http.RoundTripper
-	by     time.Duration
-	age    string // that a cache says; none if empty
-	answer func(*http.Request) bool
-}
-
-func (s dateShifted) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := s.RoundTripper.RoundTrip(r)
-	if err != nil || !s.answer(r) {
-		return res, err
-	}
-	if at, err := http.ParseTime(res.Header.Get("Date")); err == nil {
-		res.Header.Set("Date", at.Add(s.by).Format(http.TimeFormat))
-	}
-	if s.age != "" {
-		res.Header.Set("Age", s.age)
-	}
-	return res, err
-}
-
 // D 8: a page that a cache has kept for an hour does not say what time it is: else an
 // order that still runs were taken for one that never will, after a restart.
 func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
@@ -121,7 +95,14 @@ func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sim, d := tradingsim.New(), rig.NewDisk()
-				old := dateShifted{sim.Transport(), -time.Hour, page.age, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, page.path) }}
+				old := rig.Changed(sim.Transport(), func(req *http.Request, h http.Header) {
+					if strings.HasSuffix(req.URL.Path, page.path) {
+						rig.ShiftDate(h, -time.Hour)
+						if page.age != "" {
+							h.Set("Age", page.age)
+						}
+					}
+				})
 				r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, trading.WithTransport(old), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 				require.NoError(t, page.read(r))
 				_ = r.Lost(tradingsim.Hang(2*time.Minute), rig.Buy("0.05"))
@@ -145,7 +126,7 @@ func TestEdge31_DatesApartFromTrades(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, restarted %t, learnt %t", name, restarts, learnt), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						sim, d := tradingsim.New(), rig.NewDisk()
-						apart := trading.WithTransport(dateShifted{sim.Transport(), by, "", func(*http.Request) bool { return true }})
+						apart := trading.WithTransport(rig.Changed(sim.Transport(), func(_ *http.Request, h http.Header) { rig.ShiftDate(h, by) }))
 						r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, apart, trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 						r.ReadAll()
 						if learnt {
@@ -172,52 +153,16 @@ func TestEdge31_DatesApartFromTrades(t *testing.T) {
 	}
 }
 
-// cache keeps the answers to reads of accounts for 30 s, and says how old they are. Only one that honors
-// it asks the service where a request wants it asked.
-type cache struct {
-	http.RoundTripper
-	honors bool
-	mu     *sync.Mutex
-	kept   map[string]kept
-}
-
-type kept struct {
-	at     time.Time
-	header http.Header
-	body   []byte
-}
-
-func (c cache) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet || strings.HasSuffix(r.URL.Path, "/health") {
-		return c.RoundTripper.RoundTrip(r)
-	}
-	c.mu.Lock()
-	old, found := c.kept[r.URL.String()]
-	c.mu.Unlock()
-	if asked := c.honors && r.Header.Get("Cache-Control") == "no-cache"; found && !asked && time.Since(old.at) < 30*time.Second {
-		header := old.header.Clone()
-		header.Set("Age", strconv.Itoa(int(time.Since(old.at).Seconds())))
-		return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(bytes.NewReader(old.body)), ContentLength: int64(len(old.body)), Request: r}, nil
-	}
-	res, err := c.RoundTripper.RoundTrip(r)
-	if err != nil || res.StatusCode != 200 {
-		return res, err
-	}
-	body, err := io.ReadAll(res.Body)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.kept[r.URL.String()] = kept{time.Now(), res.Header.Clone(), body}
-	res.Body = io.NopCloser(bytes.NewReader(body))
-	return res, err
-}
-
 // D 36: what a cache has kept shows neither the account before a write nor after it.
 func TestEdge36_ACacheThatKeepsReads(t *testing.T) {
 	for _, honors := range []bool{true, false} {
 		t.Run(fmt.Sprintf("it honors no-cache: %t", honors), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sim := tradingsim.New()
-				r := rig.Join(t, sim, rig.Sole, trading.WithTransport(cache{sim.Transport(), honors, &sync.Mutex{}, map[string]kept{}}))
+				kept := rig.Cache{Lasts: 30 * time.Second, Serves: func(req *http.Request) bool {
+					return !strings.HasSuffix(req.URL.Path, "/health") && !(honors && rig.NoCache(req))
+				}}
+				r := rig.Join(t, sim, rig.Sole, trading.WithTransport(kept.Before(sim.Transport())))
 				r.ReadAll()
 				r.ReadAll()
 				r.ReadAll()

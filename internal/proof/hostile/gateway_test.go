@@ -308,7 +308,7 @@ func TestEdge20_AReplayIsBelievedWhateverItsCode(t *testing.T) {
 	for _, code := range []string{"TEAPOT", "order_rejected", "rate_limited"} {
 		synctest.Test(t, func(t *testing.T) {
 			sim := tradingsim.New()
-			r := rig.Join(t, sim, trading.WithTransport(through{sim.Transport()}))
+			r := rig.Join(t, sim, trading.WithTransport(rig.Changed(sim.Transport(), func(_ *http.Request, h http.Header) { rig.ByEdge(h) })))
 			sim.Fault("POST /orders", tradingsim.Together(tradingsim.Fail(403, code)))
 			began := time.Now()
 			_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.05"))
@@ -318,18 +318,6 @@ func TestEdge20_AReplayIsBelievedWhateverItsCode(t *testing.T) {
 			assert.Empty(t, r.Fills())
 		})
 	}
-}
-
-// through marks each answer as an edge does.
-type through struct{ next http.RoundTripper }
-
-func (e through) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := e.next.RoundTrip(req)
-	if err == nil {
-		resp.Header.Set("Via", "1.1 edge")
-		resp.Header.Set("Cf-Ray", "8f0000000000")
-	}
-	return resp, err
 }
 
 // D 39, of a key whose first use is not known, and of the paper account.

@@ -229,7 +229,7 @@ var rows = []row{
 	{experiment: "A12", verdict: profile.Other, opts: []trading.Option{rig.Sole}, wrong: concluded(trading.Applied), without: "applied by accounting"},
 	{experiment: "A10", verdict: profile.Other, sim: []tradingsim.Option{tradingsim.WithInterpretation(50)}, service: func() service {
 		return func(sim http.RoundTripper) http.RoundTripper {
-			return tripper(func(r *http.Request) (*http.Response, error) {
+			return rig.Way(func(r *http.Request) (*http.Response, error) {
 				resp, err := sim.RoundTrip(r)
 				if err == nil && time.Since(epoch) > 10*time.Minute { // then another machine answers
 					resp.Header.Set("Date", time.Now().Add(-20*time.Minute).UTC().Format(http.TimeFormat))

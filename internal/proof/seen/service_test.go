@@ -6,11 +6,9 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
-
-type tripper func(*http.Request) (*http.Response, error)
-
-func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // service is a simulated service with something that breaks an assumption in front.
 type service func(sim http.RoundTripper) http.RoundTripper
@@ -18,7 +16,7 @@ type service func(sim http.RoundTripper) http.RoundTripper
 // keysOf is a service that keeps the keys of some requests apart, by a text that is added.
 func keysOf(apart func(r *http.Request) string) service {
 	return func(sim http.RoundTripper) http.RoundTripper {
-		return tripper(func(r *http.Request) (*http.Response, error) {
+		return rig.Way(func(r *http.Request) (*http.Response, error) {
 			add := apart(r)
 			r = r.Clone(r.Context())
 			for name, key := range r.Header { // the client's is not in canonical form
@@ -34,7 +32,7 @@ func keysOf(apart func(r *http.Request) string) service {
 // changed is a service some of whose answers are other ones.
 func changed(change func(r *http.Request, status int, body string) (int, string)) service {
 	return func(sim http.RoundTripper) http.RoundTripper {
-		return tripper(func(r *http.Request) (*http.Response, error) {
+		return rig.Way(func(r *http.Request) (*http.Response, error) {
 			resp, err := sim.RoundTrip(r)
 			if err != nil {
 				return nil, err

@@ -1,15 +1,12 @@
 package soak
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -79,8 +76,8 @@ var accidents = []accident{
 	{name: "over connections that swallow after a while", over: overPipes(false, afterAWhile), faults: worksLong},
 	{name: "over connections on a path that drops packets after a while", over: overPipes(true, afterAWhile), faults: worksLong},
 	{name: "connections take 4s now and then", front: func(next http.RoundTripper, d *dice, _ *service) http.RoundTripper {
-		return way(func(r *http.Request) (*http.Response, error) {
-			if rare(d) > 0 && !pause(r.Context(), 4*time.Second) {
+		return rig.Way(func(r *http.Request) (*http.Response, error) {
+			if rare(d) > 0 && !rig.Pause(r.Context(), 4*time.Second) {
 				return nil, r.Context().Err()
 			}
 			return next.RoundTrip(r)
@@ -88,7 +85,7 @@ var accidents = []accident{
 	}},
 	{name: "a black hole of 10s each minute", front: func(next http.RoundTripper, _ *dice, s *service) http.RoundTripper {
 		began := time.Now()
-		return way(func(r *http.Request) (*http.Response, error) {
+		return rig.Way(func(r *http.Request) (*http.Response, error) {
 			if time.Since(began)%time.Minute > 50*time.Second { // half of it arrives
 				if time.Since(began)%time.Second > time.Second/2 {
 					resp, err := next.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
@@ -101,15 +98,8 @@ var accidents = []accident{
 		})
 	}},
 	{name: "answers without a Date", front: answered(func(h http.Header) { h.Del("Date") })},
-	{name: "Date 4s ahead of the rows", front: answered(func(h http.Header) {
-		if at, err := http.ParseTime(h.Get("Date")); err == nil {
-			h.Set("Date", at.Add(4*time.Second).Format(http.TimeFormat))
-		}
-	})},
-	{name: "an edge that marks each answer", front: answered(func(h http.Header) {
-		h.Set("Via", "1.1 edge")
-		h.Set("Cf-Ray", "8f1a2b3c4d5e6f70-FRA")
-	})},
+	{name: "Date 4s ahead of the rows", front: answered(func(h http.Header) { rig.ShiftDate(h, 4*time.Second) })},
+	{name: "an edge that marks each answer", front: answered(rig.ByEdge)},
 	{name: "health that flaps", disturb: func(s *service, d *dice) {
 		s.sim.SetHealth("degraded", "live")
 		time.Sleep(time.Duration(1+d.intN(8)) * time.Second)
@@ -142,15 +132,6 @@ func rare(d *dice) int {
 	return 0
 }
 
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 func skewed(d time.Duration) func() []tradingsim.Option {
 	return func() []tradingsim.Option { return []tradingsim.Option{tradingsim.WithSkew(d)} }
 }
@@ -173,7 +154,7 @@ func guardOf(d *dice) trading.Guard {
 		case 0:
 			return errors.New("the guard says no")
 		case 1:
-			pause(ctx, 3*time.Second)
+			rig.Pause(ctx, 3*time.Second)
 		}
 		return ctx.Err()
 	}
@@ -189,68 +170,20 @@ func (s *service) unheard(r *http.Request, resp *http.Response, err error) {
 	if resp.StatusCode >= 500 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		for name, key := range r.Header { // the client does not send it in canonical form
-			if strings.EqualFold(name, "Idempotency-Key") {
-				s.lost[key[0]] = true
-			}
-		}
+		s.lost[rig.KeyIn(r)] = true
 	}
 }
 
-type way func(*http.Request) (*http.Response, error)
-
-func (w way) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
-
 func answered(change func(http.Header)) func(http.RoundTripper, *dice, *service) http.RoundTripper {
 	return func(next http.RoundTripper, _ *dice, _ *service) http.RoundTripper {
-		return way(func(r *http.Request) (*http.Response, error) {
-			resp, err := next.RoundTrip(r)
-			if err == nil {
-				change(resp.Header)
-			}
-			return resp, err
-		})
+		return rig.Changed(next, func(_ *http.Request, h http.Header) { change(h) })
 	}
 }
 
 // cached answers half of the reads by what they were answered within the last 12 s.
 func cached(next http.RoundTripper, d *dice, _ *service) http.RoundTripper {
-	type kept struct {
-		at   time.Time
-		resp http.Response
-		body []byte
-	}
-	var mu sync.Mutex
-	store := map[string]kept{}
-	return way(func(r *http.Request) (*http.Response, error) {
-		if r.Method != http.MethodGet {
-			return next.RoundTrip(r)
-		}
-		mu.Lock()
-		k, found := store[r.URL.String()]
-		mu.Unlock()
-		if age := time.Since(k.at); found && age < 12*time.Second && d.intN(2) == 0 {
-			resp := k.resp
-			resp.Request, resp.Header, resp.Body = r, k.resp.Header.Clone(), io.NopCloser(bytes.NewReader(k.body))
-			resp.Header.Set("Age", strconv.Itoa(int(age/time.Second)))
-			return &resp, nil
-		}
-		resp, err := next.RoundTrip(r)
-		if err != nil || resp.StatusCode != http.StatusOK {
-			return resp, err
-		}
-		began := time.Now()
-		body, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if err != nil {
-			return nil, err
-		}
-		mu.Lock()
-		store[r.URL.String()] = kept{began, *resp, body}
-		mu.Unlock()
-		resp.Body = io.NopCloser(bytes.NewReader(body))
-		return resp, nil
-	})
+	c := rig.Cache{Lasts: 12 * time.Second, Serves: func(*http.Request) bool { return d.intN(2) == 0 }}
+	return c.Before(next)
 }
 
 // elsewhere is the service under another host.
@@ -261,7 +194,7 @@ func elsewhere(s *service, n int, next http.RoundTripper) (baseURL string, front
 	}
 	there := *here
 	there.Host = fmt.Sprintf("host%d.%s", n, here.Host)
-	return there.String(), way(func(r *http.Request) (*http.Response, error) {
+	return there.String(), rig.Way(func(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.URL.Host, r.Host = here.Host, here.Host
 		return next.RoundTrip(r)

@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // worker is one of the goroutines that use the client.
@@ -278,7 +279,7 @@ func (w *worker) resolve(ctx context.Context, cause error) {
 			w.tally.count("acknowledged")
 			return
 		}
-		pause(looked, time.Second)
+		rig.Pause(looked, time.Second)
 	}
 	w.tally.count("acknowledged in vain")
 }
