@@ -242,11 +242,12 @@ func (l *Ledger) IsGone(now Instant) bool {
 }
 
 // StaysReceived reports whether no fence will say more of a write that has run or never will: the
-// service has said since that it knows the key, and says so until it forgets; or none may go.
+// service has said since that it knows the key, and says so until it forgets; or it has refused two
+// without a look at the key, of which it would have said the second again had it stored the first; or none may go.
 func (l *Ledger) StaysReceived(now Instant) bool {
 	fence := l.known().fence
 	received := fence.reused > 0 && fence.reusedAt.Mono >= l.goneAt(now)
-	return l.IsGone(now) && (received || !l.mayFence(now))
+	return l.IsGone(now) && (received || fence.refused >= 2 || !l.mayFence(now))
 }
 
 func (l *Ledger) resolve(o Outcome) { l.outcome, l.done, l.doubt = o, true, false }

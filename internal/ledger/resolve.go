@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/servicetime"
@@ -50,6 +51,7 @@ type fenceState struct {
 	reusedBy servicetime.Time
 	open     bool // one was begun, and not answered
 	fails    int  // in a row, for the wait
+	refused  int  // in a row, in front of the key, since the write is gone
 	next     time.Duration
 	ended    bool // this process has had an end of a fence
 	last     time.Duration
@@ -99,14 +101,23 @@ func (l *Ledger) noteFence(f Fact) {
 		if s.reusedBy.IsZero() {
 			s.reusedBy = f.At.Service
 		}
-		s.reusedAt, s.fails = f.At, 0
+		s.reusedAt, s.fails, s.refused = f.At, 0, 0
 		return
 	}
 	if a.Class == Refusal && a.Code == codeInFlight && s.begun == 1 && q.probe.begun == 0 && l.FirstUseKnown {
 		s.toldApart = true
 	}
+	if s.refused++; !a.inFront() || !l.IsGone(f.At) {
+		s.refused = 0
+	}
 	s.retry(f, s.fails)
 	s.fails++
+}
+
+// inFront reports whether the service has refused a fence without a look at its key: for its fields, or for the
+// account. As long as it does, no fence holds.
+func (a *Answer) inFront() bool {
+	return a.Class == Refusal && a.Status < 500 && a.Status != http.StatusTooManyRequests && a.Code != codeInFlight
 }
 
 // retry waits before the next fence, longer after each fail. The answers 422 are
@@ -143,7 +154,7 @@ func (l *Ledger) hold(at Instant) {
 
 func (l *Ledger) beginProbe(at Instant) {
 	q := l.inquire()
-	q.fence.reusedBy = servicetime.Time{} // the answers 422 are counted anew behind it
+	q.fence.reusedBy, q.fence.refused = servicetime.Time{}, 0 // the answers 422 are counted anew behind it
 	p := &q.probe
 	p.begun++
 	p.open++

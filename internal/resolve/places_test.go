@@ -184,19 +184,23 @@ func TestEdge27_ThoseInsideTheWindowAreFirst(t *testing.T) {
 // Where no fence proves anything, or none may go since the service may have forgotten a key that
 // others use too, that is said half an hour after the last byte, and not that it can still run.
 func TestWhatIsSaidWhereNoFenceHolds(t *testing.T) {
+	disabled := refused(403, "asset_disabled")
 	for name, row := range map[string]struct {
-		keys func(Request) ledger.Answer
-		of   func(*Write)
+		keys  func(Request) ledger.Answer
+		fence ledger.Answer
+		of    func(*Write)
 	}{
-		"no fence proves anything": {inTurn(noOrder, noRun, noOrder), func(*Write) {}},
-		"the key may be forgotten": {oneNamespace, func(w *Write) {
+		"no fence proves anything": {inTurn(noOrder, noRun, noOrder), noOrder, func(*Write) {}},
+		"the key may be forgotten": {oneNamespace, noOrder, func(w *Write) {
 			w.Ledger.Source, w.Ledger.FirstUseKnown = ledger.Given, false
 			w.Ledger.Decided.Wall = w.Ledger.Decided.Wall.Add(-ledger.Forgotten)
 		}},
+		"fences are refused in front of the key":    {byRoute(), disabled, func(*Write) {}},
+		"an account that takes no cancels any more": {oneNamespace, refused(403, "account_locked"), func(*Write) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &service{keys: row.keys, answers: map[string][]ledger.Answer{cancelOrder: {noOrder}}}
+				s := &service{keys: row.keys, answers: map[string][]ledger.Answer{cancelOrder: {row.fence}, limit: {row.fence}}}
 				d := client(t, s, notDeclared)
 				w := lost(t, d, "w_1", limit, func(w *Write) { w.Ledger.Exclusive = false }, row.of)
 				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
