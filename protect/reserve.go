@@ -267,10 +267,10 @@ func (w *watcher) resolved(res trading.Resolution) {
 // elsewhere is what rests on the account and was not reserved here. A run whose total is not known,
 // and an order whose record does not tell what it is, cannot be judged.
 func elsewhere(o *trading.RestingOrder) terms {
-	_, sized := o.Size.Get()
+	size, sized := o.Size.Get()
 	_, priced := o.LimitPrice.Get()
 	t := terms{elsewhere: true, price: o.LimitPrice, limit: true}
-	if o.Symbol == "" || !sized || !priced || o.Side != trading.Long && o.Side != trading.Short {
+	if o.ID == "" || o.Symbol == "" || !sized || size.IsNegative() || !priced || o.Side != trading.Long && o.Side != trading.Short {
 		t.unjudged = fmt.Errorf("%q was not placed through this guard, and its record does not tell what it may still do", o.ID)
 	}
 	return t

@@ -71,14 +71,12 @@ func (s *Set[T]) See(l Look) {
 	s.last = &l
 	shown := map[string]bool{}
 	for i := range l.Open.Limits {
-		shown[string(l.Open.Limits[i].ID)] = true
-		s.shows(&l.Open.Limits[i], &l)
+		shown[s.shows(&l.Open.Limits[i], &l)] = true
 	}
 	for i := range l.Open.Runs {
 		r := &l.Open.Runs[i]
-		shown[string(r.ID)] = true
-		s.shows(&trading.RestingOrder{ID: trading.OrderID(r.ID), Symbol: r.Symbol, Side: r.Side}, &l) // its size is not known
-		if filled, is := r.Extra.Decimal("executedSize"); is {                                        // which the contract does not show
+		shown[s.shows(&trading.RestingOrder{ID: trading.OrderID(r.ID), Symbol: r.Symbol, Side: r.Side}, &l)] = true // its size is not known
+		if filled, is := r.Extra.Decimal("executedSize"); is {                                                      // which the contract does not show
 			for _, c := range s.all {
 				if c.Order == string(r.ID) {
 					c.fills(filled, &l)
@@ -103,21 +101,29 @@ func (s *Set[T]) See(l Look) {
 	})
 }
 
-// shows begins the claim of what a look shows and was placed elsewhere.
-func (s *Set[T]) shows(o *trading.RestingOrder, l *Look) {
-	if s.Waiting(string(o.ID)) != nil {
-		return
+// unnamed is the name of all that a look shows without one: it may be in any market.
+const unnamed = "without an id"
+
+// shows begins the claim of what a look shows and was placed elsewhere, and returns its name.
+func (s *Set[T]) shows(o *trading.RestingOrder, l *Look) (name string) {
+	name, symbol := string(o.ID), o.Symbol
+	if name == "" {
+		name, symbol = unnamed, ""
+	}
+	if s.Waiting(name) != nil {
+		return name
 	}
 	size, sized := o.Size.Get()
 	c := &Claim[T]{
-		Symbol: o.Symbol, Side: o.Side, Size: size, Exit: string(o.Extra["reduceOnly"]) == "true", Order: string(o.ID), Waits: true, foreign: true,
-		Unsized: o.Symbol == "" || !sized || o.Side != trading.Long && o.Side != trading.Short,
+		Symbol: symbol, Side: o.Side, Size: size, Exit: string(o.Extra["reduceOnly"]) == "true", Order: name, Waits: true, foreign: true,
+		Unsized: symbol == "" || !sized || size.IsNegative() || o.Side != trading.Long && o.Side != trading.Short,
 	}
 	if s.Elsewhere != nil {
 		c.Of = s.Elsewhere(o)
 	}
 	c.Applied(l.Began - Lag)
 	s.all = append(s.all, c)
+	return name
 }
 
 // Unsized is the name of an order or a run that may be in a market, and of which it is not known how
