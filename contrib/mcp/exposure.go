@@ -100,11 +100,12 @@ func (e *Engine) learns(w *write) {
 	}
 }
 
-// up is a moment by the clock of this machine that nobody sets, and never too early.
+// up is a moment by the clock of this machine that nobody sets: never too early, and no later than a send of a
+// moment ago ends, whatever the other clock was set to.
 func (e *Engine) up(m Moment) time.Duration {
 	now := e.now()
 	ago, _ := now.since(m)
-	return now.Up - ago
+	return now.Up - max(ago, -lastSend)
 }
 
 // seen takes over what a look shows of an account. It returns false if there is something of which it is
