@@ -320,7 +320,7 @@ func (w *watcher) leave(t *ticket, o trading.Write) {
 // [trading.Client.Pending] lists them: without it those of a bot in another process are not counted
 // until a look shows them, and what this protection itself has let pass counts for 45 minutes.
 // Call it before the bot trades. The error names those that cannot be judged; while one is pending
-// its account's entries are refused.
+// its account's entries are refused, for as long at the most.
 func (p *Protection) Adopt(left ...trading.PendingWrite) error {
 	var errs []error
 	for i := range left {
