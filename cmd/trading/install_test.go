@@ -63,7 +63,7 @@ func TestInstall(t *testing.T) {
 	run(t, gobin, env, "go", "install", commandModule+"@latest")
 	program := filepath.Join(gobin, "trading")
 	assert.Equal(t, "trading "+released+", client "+trading.Version, run(t, gobin, nil, program, "version"))
-	assert.Contains(t, run(t, gobin, nil, program, "--help"), "Exit codes:")
+	assert.Contains(t, run(t, gobin, nil, program, "--help"), "Exit codes")
 }
 
 // run runs a program that must succeed, and returns what it printed on standard output.

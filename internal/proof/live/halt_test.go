@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,14 +66,14 @@ func TestAHaltOfAnEntryThatIsOnItsWay(t *testing.T) {
 func TestAHaltWhileAConnectionIsMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var client *trading.Client
-		arrived := false
+		var arrived atomic.Int64 // bytes
 		slow := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
 			client.Halt("the desk is closed")
 			near, far := net.Pipe()
 			go func() {
 				defer far.Close()
 				n, _ := far.Read(make([]byte, 1))
-				arrived = arrived || n > 0
+				arrived.Add(int64(n))
 			}()
 			return near, nil
 		}}
@@ -83,8 +84,9 @@ func TestAHaltWhileAConnectionIsMade(t *testing.T) {
 		_, err = client.Sandbox.PlaceOrder(t.Context(), rig.Buy("1"))
 		require.ErrorIs(t, err, trading.ErrHalted)
 		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
-		assert.False(t, arrived)
 		require.NoError(t, client.Close())
+		synctest.Wait()
+		assert.Zero(t, arrived.Load())
 	})
 }
 
