@@ -225,7 +225,7 @@ func TestFailedAuthThrottle(t *testing.T) {
 		refusal := rig.RefusalOf(t, err)
 		assert.Equal(t, trading.CodeRateLimited, refusal.Code)
 		assert.Equal(t, trading.Some(time.Minute), refusal.RetryAfter)
-		assert.Empty(t, refusal.Meta.Header["X-RateLimit-Limit"], "it is no limit of the key")
+		assert.Empty(t, refusal.Meta.Header.Get("X-RateLimit-Limit"), "it is no limit of the key")
 		assert.Equal(t, trading.AdviseWait, trading.AdviceOf(err))
 
 		// The other reading: no Retry-After. A full window stands for it.
