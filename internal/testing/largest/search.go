@@ -177,7 +177,10 @@ func Check(t *testing.T, deep, restart bool, make func(now func() time.Duration)
 			if s.Restart && !restart {
 				continue
 			}
-			s.New, s.First, s.Depth = make, first, depth.Of(4, 5)
+			s.New, s.First, s.Depth = make, first, 4
+			if deep {
+				s.Depth = depth.Of(4, 5)
+			}
 			if deep && depth.Full() && !s.Others && !s.Restart { // which can do less
 				s.Depth++
 			}
