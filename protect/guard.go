@@ -215,8 +215,8 @@ func (w *watcher) books(own, order *reservation) ([]book, error) {
 		if r == own {
 			continue
 		}
-		if r.Of.unjudged != nil {
-			return nil, r.Of.unjudged
+		if err := unjudged(r); err != nil {
+			return nil, err
 		}
 		b, err := at(r.Symbol)
 		if err != nil {

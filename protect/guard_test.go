@@ -483,12 +483,23 @@ func TestOutcomeBeforeTheEnd(t *testing.T) {
 		w.mu.Lock()
 		w.reserved.Add(held)
 		w.mu.Unlock()
-		ticket := &ticket{}
-		require.True(t, ticket.hold(held, w))
+		call := &ticket{}
+		require.True(t, call.hold(held, w))
 		w.resolved(trading.Resolution{Intent: trading.Intent{ID: "i1", Account: acc}, Outcome: trading.NotApplied})
-		ticket.done(trading.Done{Outcome: trading.Unknown, Err: &trading.WriteError{Intent: "i1", Outcome: trading.Unknown, Err: ErrRoom}})
+		call.done(trading.Done{Outcome: trading.Unknown, Err: &trading.WriteError{Intent: "i1", Outcome: trading.Unknown, Err: ErrRoom}})
 		require.Equal(t, 0, r.state().Reserved)
-		require.False(t, ticket.hold(held, w), "nothing is reserved for a call that has ended")
+		require.False(t, call.hold(held, w), "nothing is reserved for a call that has ended")
+
+		run := may(trading.Long, "1", "BTC", "")
+		run.Waits = true
+		w.mu.Lock()
+		w.reserved.Add(run)
+		w.mu.Unlock()
+		call = &ticket{}
+		require.True(t, call.hold(run, w))
+		w.resolved(trading.Resolution{Intent: trading.Intent{ID: "i2", Account: acc}, Outcome: trading.Applied, Answer: trading.Body(`{"runId":"run_9"}`)})
+		call.done(trading.Done{Outcome: trading.Unknown, Err: &trading.WriteError{Intent: "i2", Outcome: trading.Unknown, Err: ErrRoom}})
+		require.Equal(t, "run_9", run.Order, "else the run counts as somebody else's")
 	})
 }
 

@@ -34,7 +34,7 @@ func (w *watcher) save(r *record, durable bool) error {
 func (w *watcher) keeps() (all []kept) {
 	now := w.p.now().mono
 	for _, r := range w.reserved.All() {
-		if r.Of.unjudged == nil && !r.Of.elsewhere { // Adopt reads the one in the journal, and a look shows the other
+		if r.Of.unread == nil && !r.Elsewhere { // Adopt reads the one in the journal, and a look shows the other
 			all = append(all, kept{
 				Symbol: r.Symbol, Side: r.Side, Size: r.Size, Price: r.Of.price, Limit: r.Of.limit, Stop: r.Of.stop,
 				Exit: r.Exit, Whole: r.Of.whole, Waits: r.Waits, ID: r.Order, Known: r.Ended(now),

@@ -33,7 +33,7 @@ func (s *searched) Enter(l largest.Look, w largest.Write) bool {
 	b := &book{holding: holding{symbol: largest.Market}}
 	r := &reservation{Symbol: largest.Market, Side: trading.Long, Size: w.Size, Waits: w.Kind != largest.Now}
 	for _, r := range append(slices.Clone(s.reserved.All()), r) {
-		if r.Of.unjudged != nil {
+		if unjudged(r) != nil {
 			return false
 		}
 		b.add(r)
@@ -59,7 +59,7 @@ func (s *searched) Known(w largest.Write, a largest.Answer) {
 	if a.Applied {
 		outcome, s.of[w.ID].Order = trading.Applied, a.Order
 	}
-	s.conclude(s.of[w.ID], outcome)
+	s.conclude(s.of[w.ID], outcome, nil)
 }
 
 func (s *searched) Restart() {

@@ -18,16 +18,23 @@ type reservation = claims.Claim[terms]
 
 // terms are what the protection keeps with a claim.
 type terms struct {
-	price trading.Opt[decimal.Decimal] // that it fills at; none is the mark
-	limit bool                         // it fills at its price now, if the mark is better
-	stop  trading.Level
-	whole bool // an exit of as much as is held
-	// unjudged is why it cannot be judged: while it is there, entries are refused.
-	unjudged error
+	price  trading.Opt[decimal.Decimal] // that it fills at; none is the mark
+	limit  bool                         // it fills at its price now, if the mark is better
+	stop   trading.Level
+	whole  bool  // an exit of as much as is held
+	unread error // why the request of a pending write cannot be read
 
-	elsewhere bool             // it was not placed through this guard
-	intent    trading.IntentID // while its outcome is not known
-	left      bool             // an earlier run ended before its outcome was known
+	intent trading.IntentID // while its outcome is not known
+	left   bool             // an earlier run ended before its outcome was known
+}
+
+// unjudged says why a reservation cannot be judged, nil if it can: while it is there, entries are refused. Of a run
+// that was placed elsewhere the total is not known.
+func unjudged(r *reservation) error {
+	if _, priced := r.Of.price.Get(); r.Elsewhere && (r.Unsized || !priced) {
+		return fmt.Errorf("%q was not placed through this guard, and its record does not tell what it may still do", r.Order)
+	}
+	return r.Of.unread
 }
 
 // add adds what a write may still do to its market's book.
@@ -195,7 +202,7 @@ func (t *ticket) done(d trading.Done) {
 	defer w.mu.Unlock()
 	defer func() { _ = w.keepReserved(false) }() // without it the next run counts it for longer
 	if d.Outcome != trading.Unknown {
-		w.conclude(r, d.Outcome)
+		w.conclude(r, d.Outcome, nil)
 		return
 	}
 	r.InDoubt(w.p.now().mono)
@@ -204,14 +211,16 @@ func (t *ticket) done(d trading.Done) {
 		return
 	}
 	r.Of.intent = e.Intent
-	if outcome, known := w.early[e.Intent]; known {
-		w.conclude(r, outcome)
+	if res, known := w.early[e.Intent]; known {
+		w.conclude(r, res.Outcome, res.Answer)
 	}
 }
 
-// conclude ends a reservation, or lets it wait for a look that shows it. The lock is held.
-func (w *watcher) conclude(r *reservation, outcome trading.Outcome) {
+// conclude ends a reservation, or lets it wait for a look that shows it, by the name that the answer has. The lock is
+// held.
+func (w *watcher) conclude(r *reservation, outcome trading.Outcome, answer []byte) {
 	delete(w.early, r.Of.intent)
+	r.Answered(answer)
 	switch outcome {
 	case trading.NotApplied:
 		w.reserved.Drop(r)
@@ -249,8 +258,7 @@ func (w *watcher) resolved(res trading.Resolution) {
 	defer w.mu.Unlock()
 	for _, r := range w.reserved.All() {
 		if r.Of.intent == res.Intent.ID && r.Of.intent != "" {
-			r.Answered(res.Answer)
-			w.conclude(r, res.Outcome)
+			w.conclude(r, res.Outcome, res.Answer)
 			_ = w.keepReserved(false) // as at the end of a call
 			return
 		}
@@ -259,27 +267,18 @@ func (w *watcher) resolved(res trading.Resolution) {
 		return
 	}
 	if w.early == nil || len(w.early) == mostEarly {
-		w.early = make(map[trading.IntentID]trading.Outcome)
+		w.early = make(map[trading.IntentID]trading.Resolution)
 	}
-	w.early[res.Intent.ID] = res.Outcome // its call has not ended yet
+	w.early[res.Intent.ID] = res // its call has not ended yet
 }
 
-// elsewhere is what rests on the account and was not reserved here. A run whose total is not known,
-// and an order whose record does not tell what it is, cannot be judged.
-func elsewhere(o *trading.RestingOrder) terms {
-	size, sized := o.Size.Get()
-	_, priced := o.LimitPrice.Get()
-	t := terms{elsewhere: true, price: o.LimitPrice, limit: true}
-	if o.ID == "" || o.Symbol == "" || !sized || size.IsNegative() || !priced || o.Side != trading.Long && o.Side != trading.Short {
-		t.unjudged = fmt.Errorf("%q was not placed through this guard, and its record does not tell what it may still do", o.ID)
-	}
-	return t
-}
+// elsewhere is of what rests on the account and was not reserved here.
+func elsewhere(o *trading.RestingOrder) terms { return terms{price: o.LimitPrice, limit: true} }
 
 // own counts what was reserved here. The lock is held.
 func (w *watcher) own() (n int) {
 	for _, r := range w.reserved.All() {
-		if !r.Of.elsewhere {
+		if !r.Elsewhere {
 			n++
 		}
 	}
@@ -356,7 +355,7 @@ func (w *watcher) adopt(left *trading.PendingWrite) error {
 	}
 	if err != nil {
 		err = fmt.Errorf("protect: pending write %s: %w", left.ID, err)
-		r = &reservation{Symbol: left.Symbol, Of: terms{unjudged: err}}
+		r = &reservation{Symbol: left.Symbol, Of: terms{unread: err}}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -28,7 +28,7 @@ type watcher struct {
 	look     *look
 	goodAt   instant // when the last good look began
 	reserved claims.Set[terms]
-	early    map[trading.IntentID]trading.Outcome // of writes whose calls have not ended
+	early    map[trading.IntentID]trading.Resolution // of writes whose calls have not ended
 	followed []string
 	known    Status // the figures of the last judgment
 	keep     decimal.Decimal

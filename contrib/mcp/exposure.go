@@ -114,7 +114,9 @@ func (e *Engine) seen(account trading.AccountID, l *look) (judged bool) {
 	set := e.claimsOf(account)
 	set.See(claims.Look{Began: l.began.Up, Ended: l.ended.Up, Open: &l.orders, Positions: l.positions})
 	_, unsized := set.Unsized("")
-	return !unsized && !slices.ContainsFunc(set.All(), func(c *claims.Claim[*write]) bool { return c.Of.Risk.IsZero() && c.Of.Sent == nil })
+	return !unsized && !slices.ContainsFunc(set.All(), func(c *claims.Claim[*write]) bool {
+		return c.Elsewhere && c.Of.Risk.IsZero() // its price is not known
+	})
 }
 
 // placed is the own write that left an order or a run with the service.

@@ -52,6 +52,8 @@ type Claim[T any] struct {
 	Size   decimal.Decimal
 	// Exit means that it only takes away.
 	Exit bool
+	// Elsewhere means that a look shows it, and its user has not placed it.
+	Elsewhere bool
 	// Unsized means that how much it may do is not known. Without a symbol it may be in any market.
 	Unsized bool
 
@@ -62,7 +64,6 @@ type Claim[T any] struct {
 	// After is how large the position on its side was right after it; zero is not said.
 	After decimal.Decimal
 
-	foreign bool
 	ended   bool          // nothing more of it arrives
 	since   time.Duration // when that was
 	missing bool          // no look has shown it lately

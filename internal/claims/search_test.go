@@ -51,7 +51,7 @@ func (s *searched) Restart() {
 	old := s.All()
 	s.Set = Set[struct{}]{}
 	for _, c := range old {
-		if c.foreign {
+		if c.Elsewhere {
 			continue
 		}
 		again := &Claim[struct{}]{Symbol: c.Symbol, Side: c.Side, Size: c.Size, Waits: c.Waits, Order: c.Order, After: c.After}

@@ -86,11 +86,11 @@ func (s *Set[T]) See(l Look) {
 	}
 	own := map[string]bool{}
 	for _, c := range s.all {
-		own[c.Order] = own[c.Order] || !c.foreign
+		own[c.Order] = own[c.Order] || !c.Elsewhere
 	}
 	s.all = slices.DeleteFunc(s.all, func(c *Claim[T]) bool {
 		switch {
-		case c.foreign && own[c.Order]:
+		case c.Elsewhere && own[c.Order]:
 			return true // its answer came after the look that showed it
 		case shown[c.Order]:
 			c.missing = false
@@ -115,7 +115,7 @@ func (s *Set[T]) shows(o *trading.RestingOrder, l *Look) (name string) {
 	}
 	size, sized := o.Size.Get()
 	c := &Claim[T]{
-		Symbol: symbol, Side: o.Side, Size: size, Exit: string(o.Extra["reduceOnly"]) == "true", Order: name, Waits: true, foreign: true,
+		Symbol: symbol, Side: o.Side, Size: size, Exit: string(o.Extra["reduceOnly"]) == "true", Order: name, Waits: true, Elsewhere: true,
 		Unsized: symbol == "" || !sized || size.IsNegative() || o.Side != trading.Long && o.Side != trading.Short,
 	}
 	if s.Elsewhere != nil {
