@@ -71,7 +71,7 @@ func (h caller) begin(ctx context.Context, op Operation, opts []CallOption) *cal
 		})
 		c = &both.call
 		c.write = &both.writing
-		c.write.request, c.write.driver, c.write.lease = &c.request, h.core.driver, &h.core.lease
+		c.write.request, c.write.driver, c.write.permit = &c.request, h.core.driver, &h.core.permit
 	} else {
 		c = new(call)
 	}

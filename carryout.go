@@ -43,13 +43,13 @@ func (c *call) carryOut() {
 // kept reports whether nobody else can have placed what the call did not: another process could, under the
 // same client order id, if it has held the journal's lease. That is waited for as an outcome is.
 func (c *call) kept() bool {
-	if c.core.lease.Leaser == nil || c.env != EnvLive {
+	if c.core.permit.Leaser == nil || c.env != EnvLive {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, c.opts.patience(c.entry))
 	defer cancel()
 	defer context.AfterFunc(c.core.life.Closing, cancel)()
-	return c.core.lease.Kept(ctx)
+	return c.core.permit.Kept(ctx)
 }
 
 // letGo gives back what a write has taken and has not used, also where one of the program's

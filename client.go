@@ -81,13 +81,13 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		hooks:       cfg.hooks,
 		limits:      newLimiter(cfg.rateLimits, log),
 	}
-	c.lease.baseURL, c.process = journal.Service(base), uuid.NewString()
+	c.permit.baseURL, c.process = journal.Service(base), uuid.NewString()
 	c.exclusive, c.exclusiveAll = cfg.exclusive, cfg.exclusiveAll
-	c.lease.Leaser, _ = cfg.journal.(journal.Leaser)
-	c.relies = reliance.For(cfg.recovery.Profile, c.lease.baseURL, cfg.recovery.ReadLag, c.profileIgnored)
+	c.permit.Leaser, _ = cfg.journal.(journal.Leaser)
+	c.relies = reliance.For(cfg.recovery.Profile, c.permit.baseURL, cfg.recovery.ReadLag, c.profileIgnored)
 	c.life = resolve.NewLife()
 	c.driver = resolve.New(resolve.Config{
-		Host: host{c}, Journal: cfg.journal, BaseURL: c.lease.baseURL, Life: c.life, Baselines: cfg.rateLimits.baselines(),
+		Host: host{c}, Journal: cfg.journal, BaseURL: c.permit.baseURL, Life: c.life, Baselines: cfg.rateLimits.baselines(),
 		Background: !cfg.recovery.WithoutBackground, WithoutProbe: cfg.defaults.withoutProbe, WithoutBaseline: cfg.recovery.WithoutBaseline,
 		Without:     func() ledger.Without { return c.relies.Of(true) },
 		IsExclusive: c.isExclusive,
@@ -100,7 +100,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 		ageNeeded: func() bool { return c.relies.Now().AgeUnknown },
 	}
 	c.guards = append([]Guard{
-		guardHalt(c.lease.halted), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
+		guardHalt(c.permit.halted), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
 	}, cfg.guards...)
 	begin := caller{c, cfg.defaults}
 	return &Client{Sandbox: &Sandbox{MarketData: &MarketData{caller: begin}}, Live: &Live{caller: begin}, caller: begin}, nil
@@ -144,14 +144,14 @@ func (c *Client) Close() error {
 // is placed: an entry that has not left when Halt returns does not leave. A write in doubt is
 // still resolved, but the question for its stored answer, which can place it, waits for Resume,
 // or for package flatten, which closes what it finds.
-func (c *Client) Halt(reason string) { c.core.lease.halt.Store(&reason) }
+func (c *Client) Halt(reason string) { c.core.permit.halt.Store(&reason) }
 
 // Resume lets entries pass again.
-func (c *Client) Resume() { c.core.lease.halt.Store(nil) }
+func (c *Client) Resume() { c.core.permit.halt.Store(nil) }
 
 // Halted returns whether entries are refused, and the reason that Halt was given, here or for all
 // who hold the lease of a journal in turn.
-func (c *Client) Halted() (reason string, halted bool) { return c.core.lease.halted() }
+func (c *Client) Halted() (reason string, halted bool) { return c.core.permit.halted() }
 
 // Health reads whether it is safe to trade. Degraded and unavailable, which the
 // service answers with 503, are results and not errors: ask [Health.Safe].

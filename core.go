@@ -100,8 +100,8 @@ func (c *core) resolveError(ctx context.Context, err error) (*Resolution, error)
 		return nil, fmt.Errorf("trading: Resolve: not the error of a write: %w", err)
 	case write.Outcome != Unknown:
 		return decidedAs(write, write.Outcome, EvidenceAnswer), nil
-	case errors.Is(err, errMayBeOthers) && c.lease.Leaser != nil:
-		if c.lease.Kept(ctx) {
+	case errors.Is(err, errMayBeOthers) && c.permit.Leaser != nil:
+		if c.permit.Kept(ctx) {
 			return decidedAs(write, NotApplied, EvidenceUnsent), nil
 		}
 		return nil, err

@@ -111,8 +111,8 @@ func (p prepared) Drop() { p.returnSlot(false) }
 
 func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer {
 	p.ctx, p.gate = ctx, gate
-	if p.endpoint.Write && (p.placesEntry || p.core.lease.Leaser != nil) {
-		p.gate = leasedGate{&p.core.lease, p.env, p.account, p.placesEntry, gate}
+	if p.endpoint.Write {
+		p.gate = permitGate{&p.core.permit, p.env, p.account, p.placesEntry, gate}
 	}
 	p.start()
 	p.run()
@@ -121,9 +121,9 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer 
 	return last.answer(nil)
 }
 
-// leasedGate judges what the driver sends of a write.
-type leasedGate struct {
-	*lease
+// permitGate judges what the driver sends of a write.
+type permitGate struct {
+	*permit
 	env     Environment
 	account AccountID
 	entry   bool
@@ -131,7 +131,7 @@ type leasedGate struct {
 }
 
 // MayLeave implements [transport.Gate].
-func (g leasedGate) MayLeave() error {
+func (g permitGate) MayLeave() error {
 	if err := g.allows(g.env, g.account, g.entry); err != nil || g.inner == nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (g leasedGate) MayLeave() error {
 }
 
 // LeaveBy implements [transport.Leaser].
-func (g leasedGate) LeaveBy() time.Time { return g.leaveBy() }
+func (g permitGate) LeaveBy() time.Time { return g.leaveBy() }
 
 func (h host) SetLevels(ctx context.Context, of *Intent, wanted resolve.Levels) error {
 	opts := defaultCallOptions()
@@ -172,7 +172,7 @@ func (h host) Judge(err error) resolve.Judgment {
 func (h host) Keyless(env Environment) error { return h.c.keyless(env) }
 
 func (h host) EntriesHeld(exiting bool) (why string, again time.Duration) {
-	if reason, halted := h.c.lease.halted(); halted && !exiting {
+	if reason, halted := h.c.permit.halted(); halted && !exiting {
 		return (&GuardError{Kind: ErrHalted, Reason: reason}).Error(), resolve.AskLater
 	}
 	return h.c.gate.holdsProbe(h.c.life.Closing)

@@ -18,7 +18,7 @@ import (
 type decisions struct {
 	driver       *resolve.Driver
 	relies       *reliance.Reliance
-	lease        lease
+	permit       permit
 	process      string        // names this client in the journal
 	intents      atomic.Uint64 // counts its writes
 	exclusive    []AccountID
@@ -114,10 +114,10 @@ func (d *decisions) firstUseKnown(of *keySource) bool {
 	switch {
 	case !d.driver.Durable() || of.shared:
 		return false
-	case d.lease.Leaser == nil:
+	case d.permit.Leaser == nil:
 		return of.since.IsZero()
 	default:
-		return !of.since.Before(d.lease.CompleteFrom())
+		return !of.since.Before(d.permit.CompleteFrom())
 	}
 }
 
@@ -161,7 +161,7 @@ func (d *decisions) intent(r *request) Intent {
 		ID:            IntentID(strconv.AppendUint(id, d.intents.Add(1), 10)),
 		ClientOrderID: r.opts.key.id,
 		Tag:           r.opts.tag,
-		BaseURL:       d.lease.baseURL,
+		BaseURL:       d.permit.baseURL,
 		Process:       d.process,
 		Operation:     r.endpoint.Name,
 		Environment:   r.env,

@@ -22,7 +22,7 @@ type writing struct {
 	*request
 	ctx     context.Context // the call's
 	driver  *resolve.Driver
-	lease   *lease
+	permit  *permit
 	of      *resolve.Write // nil before it has a key
 	order   Order          // if placed
 	placed  *Order         // the order that it places; nil if it does not
@@ -153,12 +153,12 @@ func (w *writing) MayLeave() error {
 	case !w.driver.MayLeave(w.of):
 		return &GuardError{Kind: ErrExpired, Reason: "a newer setting of the levels was sent"}
 	default:
-		return w.lease.allows(w.env, w.account, w.entry)
+		return w.permit.allows(w.env, w.account, w.entry)
 	}
 }
 
 // LeaveBy implements [transport.Leaser].
-func (w *writing) LeaveBy() time.Time { return w.lease.leaveBy() }
+func (w *writing) LeaveBy() time.Time { return w.permit.leaveBy() }
 
 // tooOld refuses a write that was decided too long ago.
 func (w *writing) tooOld() error {

@@ -8,20 +8,20 @@ import (
 	"github.com/tradingapi/trading-go/journal"
 )
 
-// lease is that of the journal, under which writes to a service leave, and the halt, under which entries do not.
-type lease struct {
+// permit is what a write needs to leave: the lease of the journal, and of an entry that nobody has stopped them.
+type permit struct {
 	journal.Leaser // nil for a journal that this machine has alone
 	baseURL        string
 	halt           atomic.Pointer[string] // why the program has stopped entries; nil if it has not
 }
 
 // halted returns whether entries are refused, by this program or by the lease.
-func (l *lease) halted() (reason string, halted bool) {
-	switch why := l.halt.Load(); {
+func (p *permit) halted() (reason string, halted bool) {
+	switch why := p.halt.Load(); {
 	case why != nil:
 		return *why, true
-	case l.Leaser != nil:
-		return l.Halted()
+	case p.Leaser != nil:
+		return p.Halted()
 	default:
 		return "", false
 	}
@@ -29,19 +29,19 @@ func (l *lease) halted() (reason string, halted bool) {
 
 // allows says, right before the first byte of a write and with its last, why it may not leave: the guards
 // that it has passed have seen an older halt, and an older lease.
-func (l *lease) allows(env Environment, account AccountID, entry bool) error {
-	if reason, halted := l.halted(); halted && entry {
+func (p *permit) allows(env Environment, account AccountID, entry bool) error {
+	if reason, halted := p.halted(); halted && entry {
 		return &GuardError{Kind: ErrHalted, Reason: reason}
 	}
-	if l.Leaser == nil {
+	if p.Leaser == nil {
 		return nil
 	}
-	if late := time.Since(l.Deadline()); late >= 0 {
+	if late := time.Since(p.Deadline()); late >= 0 {
 		return &GuardError{Kind: ErrJournal, Reason: "the lease of the journal is over, and nothing leaves without it", Err: journal.ErrFenced}
 	}
-	if env == EnvLive && !l.Covers(l.baseURL, string(account)) {
+	if env == EnvLive && !p.Covers(p.baseURL, string(account)) {
 		return &GuardError{
-			Kind: ErrJournal, Reason: fmt.Sprintf("the lease of the journal is not for account %s at %s", account, l.baseURL),
+			Kind: ErrJournal, Reason: fmt.Sprintf("the lease of the journal is not for account %s at %s", account, p.baseURL),
 			Err: journal.ErrFenced,
 		}
 	}
@@ -49,9 +49,9 @@ func (l *lease) allows(env Environment, account AccountID, entry bool) error {
 }
 
 // leaveBy is until when the bytes of a write may leave; the zero time where nothing ends that.
-func (l *lease) leaveBy() time.Time {
-	if l.Leaser == nil {
+func (p *permit) leaveBy() time.Time {
+	if p.Leaser == nil {
 		return time.Time{}
 	}
-	return l.Deadline()
+	return p.Deadline()
 }
