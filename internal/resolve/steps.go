@@ -5,11 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
@@ -316,91 +313,6 @@ func (d *Driver) probe(w *Write, place Prepared) error {
 	return nil
 }
 
-// look reads the account, and has accounting judge it.
-func (d *Driver) look(w *Write, due time.Duration) error {
-	if err := d.askJournal(d.cfg.Life.Closing, w.Intent.Account, notePatience); err != nil {
-		return err // who trades there is not known: what the look says would stand for good
-	}
-	key := w.account()
-	l := d.looks[key]
-	seen := d.seen[w]
-	// A look that another write has just had serves this one too, if it began when this
-	// one was due: far enough from the one before.
-	if l == nil || d.Clock.At(l.At).Mono < due {
-		if full := d.full[readAccount]; full != nil && time.Now().Before(full.until) {
-			return full
-		}
-		var err error
-		if l, err = d.cfg.Host.Read(d.cfg.Life.Closing, key, AllLists, false); err != nil {
-			if wait := d.cfg.Host.Judge(err).Wait; wait > 0 {
-				return d.cutShort(err, wait)
-			}
-			d.noteService(d.cfg.Host.Judge(err).Class, err)
-			return err
-		}
-		d.looks[key], d.cuts = l, 0
-	}
-	d.noteService(ledger.Success, nil)
-	d.say(func() {
-		q := w.inquire()
-		q.lastErr = nil
-		q.looks = append(slices.Clone(q.looks[max(len(q.looks)-3, 0):]), l)
-	})
-	shown := &seenLook{look: l, began: []time.Time{l.At}, equal: 1}
-	if seen != nil && seen.look.State(w.Intent.Symbol).Equal(l.State(w.Intent.Symbol), w.Intent.Symbol) {
-		shown.began, shown.equal = append(slices.Clone(seen.began[max(len(seen.began)-2, 0):]), l.At), seen.equal+1
-	}
-	d.seen[w] = shown
-	maps.DeleteFunc(d.seen, func(w *Write, _ *seenLook) bool { // acknowledged meanwhile
-		found, _ := d.schedule.has(w)
-		return !found
-	})
-	f := ledger.Fact{Kind: ledger.Looked, At: d.Clock.At(l.At)}
-	v := d.decide(w, shown, seen != nil)
-	stays := v.Reason == accounting.NotHeld && w.Ledger.StaysReceived(f.At)
-	// The first of equal looks decides nothing, unless a course explains it and the one before. But it
-	// may agree with a stored refusal.
-	if len(shown.began) == 1 && (w.Traits.Levels || v.Outcome == ledger.Unknown) {
-		f.Finding.Outcome = v.Likely
-	} else {
-		final := staysUnknown(v.Reason) && d.giveUp(w, shown, v.Reason)
-		d.say(func() {
-			q := w.inquire()
-			q.reason = string(v.Reason)
-			if stays {
-				q.reason = noTraceLeft
-			}
-			if w.gap && v.Reason == accounting.NotExclusive {
-				q.reason = "an exit went out beside it that the journal did not take"
-			}
-		})
-		f.Finding = ledger.Finding{Equal: v.Reason != accounting.LookAgain, Outcome: v.Outcome, Stays: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
-		w.by = ByAccounting
-	}
-	w.Ledger.Note(f)
-	return nil
-}
-
-// noTraceLeft is why a limit or a Pro order stays Unknown whose key the service knows after
-// half an hour, and of which the account shows nothing, where others trade it.
-const noTraceLeft = "it waits and runs nowhere: it was refused, or has ended, or somebody has cancelled it since; see WithExclusiveAccounts"
-
-// looksBeside is how many equal looks wait for another pending write, about ten minutes:
-// two can wait for each other. The end of either begins the looks at the other anew.
-const looksBeside = 8
-
-// staysUnknown reports whether time does not change why a write is Unknown.
-func staysUnknown(r accounting.Reason) bool {
-	switch r {
-	case accounting.WriteIncomplete, accounting.NotExclusive, accounting.NoBaseline, accounting.AccountingEnded,
-		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.DoesNotFit,
-		accounting.BothFit, accounting.NothingFits, noAccounting, noApplied, accounting.TooManyOrders, accounting.SizesTooFine:
-		return true
-	default:
-		return false
-	}
-}
-
 // NotExecuted says that a write was not executed, and cannot be under its key any more.
 type NotExecuted string
 
@@ -457,56 +369,8 @@ func (w *Write) found() string {
 	return w.by.String() + ": " + why
 }
 
-// What an account shows decides nothing where its lists, or rows, are not as accounting needs them.
-const (
-	noAccounting accounting.Reason = "the lists of trades are not relied on: see Recovery.Profile"
-	noApplied    accounting.Reason = "it seems to have run, and the rows of the account are not relied on for that: see Recovery.Profile"
-)
-
-// decide judges a write by equal looks. lookedBefore means that another was before them, equal or not.
-func (d *Driver) decide(w *Write, shown *seenLook, lookedBefore bool) accounting.Verdict {
-	switch {
-	case w.Traits.Levels:
-		return decideLevels(w, shown.look, w.Ledger.IsGone(d.Clock.Now()))
-	case w.Ledger.Without.Accounting:
-		return accounting.Verdict{Reason: noAccounting}
-	}
-	v := d.judge(w, shown, lookedBefore)
-	if v.Outcome == ledger.Applied && w.Ledger.Without.Applied {
-		v.Outcome, v.Reason = ledger.Unknown, noApplied
-	}
-	return v
-}
-
 // isUnsettled reports whether a write may hide something. The registry's lock is held.
 func isUnsettled(w *Write) bool { return !w.settled }
-
-// judge is decide by accounting.
-func (d *Driver) judge(w *Write, shown *seenLook, lookedBefore bool) accounting.Verdict {
-	// First whether another write is pending: one that ends meanwhile is in the evidence.
-	beside := d.pending.beside(w, isUnsettled)
-	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(d.Clock.Now())
-	exclusive := w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap // what others did is not known
-	look, began := accounting.Look{State: shown.look.State(w.Intent.Symbol), Equal: len(shown.began)}, time.Time{}
-	if n := len(shown.began); n >= 2 && w.asked().Kind != accounting.Limit { // the first may be behind an own write that the last two are not
-		began = shown.began[n-2]
-	} else if n >= 2 {
-		began = shown.began[0]
-	}
-	f := w.books.Known(&w.booked, held || gone, exclusive, look, began)
-	f.Symbol, f.Held, f.Gone, f.Again, f.PendingBeside, f.PendingID = w.Intent.Symbol, held, gone, lookedBefore, beside, beside
-	if !w.Ledger.Without.Times {
-		f.From = d.Clock.service.TradesFrom(d.Clock.firstUse(w))
-	}
-	if !w.Ledger.FirstUseKnown { // its key may have been used before the baseline
-		f.Course, f.IDs = nil, nil
-	}
-	v := accounting.Judge(f)
-	if v.Reason == accounting.NothingFits && f.Course != nil {
-		w.books.Lost(&w.booked)
-	}
-	return v
-}
 
 // sendOnce sends a fence, or a request like one.
 func (d *Driver) sendOnce(place Prepared) Answer {
