@@ -76,12 +76,16 @@ func posted[W, T any, P wire.Record[W]](c *call, request wireBody, convert func(
 	if err := c.check(faults...); err != nil {
 		return nil, err
 	}
-	var answer W
-	err := c.post(request.AppendWire(make([]byte, 0, bodySize)), P(&answer))
+	return postedInto[W, T, P](c, request.AppendWire(make([]byte, 0, bodySize)), new(W), convert)
+}
+
+// postedInto is posted for a request that is encoded, with room for the answer, which no result keeps.
+func postedInto[W, T any, P wire.Record[W]](c *call, body []byte, answer *W, convert func(*W, Meta) *T) (*T, error) {
+	err := c.post(body, P(answer))
 	if err != nil && !errors.Is(err, ErrLate) {
 		return nil, err
 	}
-	return convert(&answer, c.meta()), err
+	return convert(answer, c.meta()), err
 }
 
 // wireBody is a request of the wire.

@@ -3,6 +3,7 @@ package trading
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/check"
@@ -135,12 +136,19 @@ func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	if err != nil {
 		return nil, err
 	}
-	result, err := posted(call, &request, orderResultOf)
+	answer := orderAnswers.Get().(*api.OrderResponse)
+	result, err := postedInto(call, request.AppendWire(make([]byte, 0, bodySize)), answer, orderResultOf)
 	if result != nil {
 		result.ExecutedTwice = call.write.ranTwice(result)
 	}
+	*answer = api.OrderResponse{}
+	orderAnswers.Put(answer)
 	return result, err
 }
+
+// orderAnswers are the records that orders are answered into, for the moment before they are results: half a
+// kilobyte of each order.
+var orderAnswers = sync.Pool{New: func() any { return new(api.OrderResponse) }}
 
 // PlaceLimit leaves a limit order with the service until the market reaches it.
 // It fills there even when this program no longer runs.
