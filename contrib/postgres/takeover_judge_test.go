@@ -19,6 +19,7 @@ const (
 	unknown     = "unknown at the end"
 	unjournaled = "an exit without an append"
 	paused      = "a pause between gate and byte"
+	undated     = "killed before any answer had shown the service's time"
 	notCopied   = "acknowledged, and not copied to an asynchronous standby"
 )
 
@@ -28,6 +29,7 @@ type written struct {
 	symbol  string
 	begun   time.Time
 	entry   bool
+	dated   bool // by the service's clock
 	ended   bool
 	outcome trading.Outcome
 }
@@ -48,6 +50,7 @@ func (w *takeovers) journaled() map[trading.Key]*written {
 			Begin *struct {
 				Intent trading.Intent
 				First  struct{ Key trading.Key }
+				Terms  struct{ Decided [3]int64 } // by the wall clock, the process's and the service's
 			}
 			Key *struct{ Key trading.Key }
 			End *struct{ Outcome trading.Outcome }
@@ -61,6 +64,7 @@ func (w *takeovers) journaled() map[trading.Key]*written {
 		switch {
 		case r.Begin != nil:
 			of.entry, of.symbol, of.begun = r.Begin.Intent.Entry, r.Begin.Intent.Symbol, r.Begin.Intent.Decided
+			of.dated = r.Begin.Terms.Decided[2] != 0
 			if r.Begin.Intent.ClientOrderID != "" {
 				of.name = decisionOf(r.Begin.First.Key)
 			}
