@@ -48,6 +48,8 @@ var mutants = []struct{ file, rule, without, found string }{
 	{"trail.go", "t.Base.Shows(t.Acts[asked].Sent)", "false", turns},
 	{"trail.go", "r.Newer = t.Base.Newer; t.Base.Others {", "r.Newer = t.Base.Newer; false {", worlds + "one_event$"},
 	{"trail.go", "if r.Newer = t.Base.Newer; ", "if ", random},
+	{"trades.go", "return first, !t.reach(place, old)", "return first, false", worlds + "two_events_hidden"},
+	{"trades.go", "return known && lasted >= old", "return known || lasted >= 0", worlds + "two_events_hidden"},
 
 	{"replay.go", "for _, s.fullFlip = range [...]bool{false, true} {", "for _, s.fullFlip = range [...]bool{false} {", worlds + "one_event,_full_flips"},
 	{"replay.go", "first.pos, first.halted = span{}, true // and the position shows it late\n\t\ts.start(first)", "first.pos, first.halted = span{}, true", replays},

@@ -50,7 +50,7 @@ func (s *seen) facts() Facts {
 	base := s.Base.Base
 	if base.Place = trades.End(); alone {
 		if base.Near = s.Base.Apart; base.Near {
-			base.Place = trades.Nearby(base.Place, f.Symbol)
+			base.Place, base.Newer = trades.Nearby(base.Place, f.Symbol, 20*time.Second)
 		}
 	} else {
 		base.Others, base.Newer = true, s.Base.Apart

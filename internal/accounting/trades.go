@@ -68,19 +68,34 @@ func (t *Trades) Since(place int, symbol string) []Row {
 	return rows
 }
 
-// Nearby is the place before those rows in front of a place that no write left.
-func (t *Trades) Nearby(place int, symbol string) int {
+// Nearby is the place before those rows in front of a place that no write left. hidden means that such a row may be
+// missing, which is no older than so long before the place: it would be in front of the first that is known.
+func (t *Trades) Nearby(place int, symbol string, old time.Duration) (first int, hidden bool) {
+	first = place
 	for at := place - 1; at >= t.First; at-- {
 		r := &t.Rows[at-t.First]
 		switch {
 		case r.Symbol != symbol && r.Symbol != "":
 		case r.Cause == Market:
-			return place
+			return first, false
 		default:
-			place = at
+			first = at
 		}
 	}
-	return place
+	return first, !t.reach(place, old)
+}
+
+// reach reports whether the rows in front of a place are all that there are, or last for so long.
+func (t *Trades) reach(place int, old time.Duration) bool {
+	switch n := place - t.First; {
+	case t.First == 0 && n < ListCut:
+		return true
+	case n == 0:
+		return false
+	default:
+		lasted, known := t.Rows[n-1].ClosedAt.Since(t.Rows[0].ClosedAt)
+		return known && lasted >= old
+	}
 }
 
 // Reach is which places still count after a list.

@@ -2,11 +2,13 @@ package accounting
 
 import (
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 func d(text string) decimal.Decimal { return decimal.RequireFromString(text) }
@@ -66,9 +68,38 @@ func TestUnitsOfADerivedSize(t *testing.T) {
 func TestNearby(t *testing.T) {
 	rows := []Row{{Symbol: "BTC", Cause: Market}, {Symbol: "BTC", Cause: StopLoss}, {Symbol: "ETH", Cause: Market}, {Cause: TakeProfit}, {Symbol: "BTC", Cause: Market}}
 	list := Trades{First: 10, Rows: rows}
-	assert.Equal(t, 11, list.Nearby(14, "BTC"))
-	assert.Equal(t, 15, list.Nearby(15, "BTC"))
-	assert.Equal(t, 10, (&Trades{First: 10, Rows: rows[1:2]}).Nearby(11, "BTC"))
+	for _, c := range []struct {
+		name   string
+		of     Trades
+		place  int
+		first  int
+		hidden bool
+	}{
+		{"behind a write's", list, 14, 11, false},
+		{"a write's itself", list, 15, 15, false},
+		{"the first that is known", Trades{First: 10, Rows: rows[1:2]}, 11, 10, true},
+		{"none is known any more", Trades{First: 10}, 10, 10, true},
+		{"there is no other", Trades{Rows: rows[1:2]}, 1, 0, false},
+		{"there is none", Trades{}, 0, 0, false},
+		{"a list that may be cut", Trades{Rows: lasting(ListCut, 9*time.Second)}, ListCut, ListCut, true},
+		{"one that lasts for long", Trades{Rows: lasting(ListCut, 10*time.Second)}, ListCut, ListCut, false},
+		{"one that cannot be", Trades{Rows: lasting(ListCut-1, 0)}, ListCut - 1, ListCut - 1, false},
+		{"one without times", Trades{Rows: make([]Row, ListCut)}, ListCut, 0, true},
+		{"the older of what is known", Trades{First: 10, Rows: lasting(2*ListCut, 10*time.Second)}, 10 + ListCut, 10 + ListCut, true},
+	} {
+		first, hidden := c.of.Nearby(c.place, "BTC", 10*time.Second)
+		assert.Equal(t, c.first, first, c.name)
+		assert.Equal(t, c.hidden, hidden, c.name)
+	}
+}
+
+// lasting are rows of another market, the last of which is so long after the first.
+func lasting(n int, long time.Duration) []Row {
+	rows := make([]Row, n)
+	for i := range rows {
+		rows[i] = Row{Symbol: "ETH", Cause: Market, ClosedAt: servicetime.Shown(time.Unix(1e9, 0).Add(long * time.Duration(i) / time.Duration(n-1)))}
+	}
+	return rows
 }
 
 // A share that the service does not round has a place more with each close of a half. What a replay

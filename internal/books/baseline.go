@@ -79,8 +79,13 @@ func (a *account) lacks(w *Booked) bool {
 	case w.Run: // ids are all that it needs
 		return false
 	case a.declared:
-		return a.lacksBase(symbol) || a.trails.unseen(symbol, a.shown())
+		return a.lacksBase(symbol) || a.trails.unseen(symbol, a.shown()) || of.hidesEntry(w)
 	}
 	a.rebase(symbol, of)
-	return of.Base == nil || of.Base.Newer && of.Base.Position.Sign() == int(w.Asked.Side) || len(of.Acts) >= accounting.MostSince/2
+	return of.Base == nil || of.hidesEntry(w) || len(of.Acts) >= accounting.MostSince/2
+}
+
+// hidesEntry reports whether a write may add what something has closed before that the baseline does not show.
+func (of *trail) hidesEntry(w *Booked) bool {
+	return of.Base != nil && of.Base.Newer && of.Base.Position.Sign() == int(w.Asked.Side)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
@@ -117,6 +118,54 @@ func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
 			assert.Equal(t, []bool{true, true}, serves(), "the positions were read since")
 		})
 	}
+}
+
+// A list that may be cut, and all of which is so young that the position may be of before it, may lack the row of a stop
+// that has closed this: what opens the same again leaves no trace then. Two reads tell, a lag apart, and so does a list
+// that lasts for long.
+func TestAListThatHidesAStop(t *testing.T) {
+	held := Held{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}
+	for name, c := range map[string]struct {
+		rows  int
+		lasts time.Duration
+		again bool
+		want  ledger.Outcome
+	}{
+		"all at once":            {accounting.ListCut, 0, false, ledger.Unknown},
+		"of a lag":               {accounting.ListCut, ledger.Lag + servicetime.Tolerance - time.Millisecond, false, ledger.Unknown},
+		"of longer":              {accounting.ListCut, ledger.Lag + servicetime.Tolerance, false, ledger.NotApplied},
+		"which cannot be cut":    {accounting.ListCut - 1, 0, false, ledger.NotApplied},
+		"the same a while later": {accounting.ListCut, 0, true, ledger.NotApplied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBook(t)
+			b.Declare(declared)
+			list := rowsOf("ETH", make([]uint64, c.rows)...)
+			for i := range list {
+				list[i].Digest = uint64(i + 1)
+				list[i].ClosedAt = servicetime.Shown(b.now.Add(-c.lasts * time.Duration(i) / time.Duration(c.rows-1)))
+			}
+			b.lookAt("ACTIVE", list, held)
+			assert.Equal(t, c.want == ledger.Unknown || c.again, b.lacksMore(), "another look would tell")
+			if c.again {
+				b.lookAt("ACTIVE", list, held)
+				assert.False(t, b.lacksMore())
+			}
+			course, ok := b.Course(b.lost("lost"), true, true, "ACTIVE")
+			require.True(t, ok)
+			course.To = decimal.NewNullDecimal(held.Size)
+			got, why := course.Of(course.asked, accounting.NoAct).Verdict()
+			assert.Equal(t, c.want, got, why)
+		})
+	}
+}
+
+// lacksMore reports whether a buy reads the account first, a lag later.
+func (b *book) lacksMore() bool {
+	w := b.order("BTC")
+	w.Asked = asked
+	b.of[mine].rebase("BTC", b.of[mine].trails.trail("BTC"))
+	return b.WantsRead(w, b.now.Add(ledger.Lag))
 }
 
 // serves reports whether what was read is a baseline of one moment for an order.

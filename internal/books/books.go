@@ -122,6 +122,7 @@ type account struct {
 	posFrom   time.Time           // when the first of those reads ended
 	rows      []accounting.Row
 	rowsAt    time.Time
+	rowsEnded time.Time
 	rowsSince map[string]time.Time // by symbol: the end of the read that first showed its newest row
 	rowsFrom  time.Time            // the same of symbols that are not there
 	orders    []string

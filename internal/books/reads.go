@@ -159,7 +159,7 @@ func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.
 		a.seekTrades(list, at.Ended)
 		a.trails.place = a.trails.trades.End()
 		b.learn(a, a.dateRows(list, at.Ended))
-		a.rows, a.rowsAt, a.rowsStatus = list, at.Begun, a.status
+		a.rows, a.rowsAt, a.rowsEnded, a.rowsStatus = list, at.Begun, at.Ended, a.status
 		// An order that this list may show before it was known may have filled since.
 		a.waitedKnown = !a.ordersAt.IsZero() && at.Begun.Sub(a.runsFrom) >= a.lag
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // declaration says of which live accounts a client declares that nobody else trades them.
@@ -251,9 +252,6 @@ func (a *account) rebase(symbol string, of *trail) {
 	switch {
 	case !a.declared: // what a stranger did between the two he may have done since
 		at.Others, at.Newer = true, !stood
-		if at.Newer && of.Base != nil && !of.Base.Newer && len(of.Acts) < accounting.MostSince/2 {
-			return // the older one says more
-		}
 	case a.ordersAt.IsZero() && !t.lists.Equal(ever):
 		return
 	case a.status != "" && !accounting.Open(a.status): // which may be newer than the reads
@@ -261,7 +259,13 @@ func (a *account) rebase(symbol string, of *trail) {
 	case len(t.waiting(symbol, shown)) > 0 && !stood:
 		return // they may have traded between the two
 	default:
-		at.Place, at.Near = t.trades.Nearby(t.place, symbol), true
+		hidden := false
+		at.Near = true
+		at.Place, hidden = t.trades.Nearby(t.place, symbol, a.rowsEnded.Sub(a.posAt)+a.lag+servicetime.Tolerance)
+		at.Newer = hidden && !stood
+	}
+	if was := of.Base; at.Newer && was != nil && !was.Newer && (at.Others || !was.Others) && len(of.Acts) < accounting.MostSince/2 {
+		return // the older one says more
 	}
 	of.Begin(at, shown)
 }

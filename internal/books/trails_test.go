@@ -67,11 +67,14 @@ func TestNothingIsKeptOfWhatIsOver(t *testing.T) {
 }
 
 // look reads an account once, in which nothing was closed and nothing waits.
-func (b *book) look(status string, held ...Held) {
+func (b *book) look(status string, held ...Held) { b.lookAt(status, nil, held...) }
+
+// lookAt reads one once in which so much was closed.
+func (b *book) lookAt(status string, list []accounting.Row, held ...Held) {
 	b.pass(2 * ledger.Lag)
 	b.SawStatus(mine, b.now, status)
 	b.SawPositions(mine, atOnce(b.now), held)
-	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
+	b.SawTrades(mine, atOnce(b.now), func(most int) []accounting.Row { return list[:min(len(list), most)] })
 	b.SawOrders(mine, atOnce(b.now), nil, nil)
 	b.SawFinished(mine, atOnce(b.now), accounting.Newest{})
 }
