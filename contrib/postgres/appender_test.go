@@ -40,7 +40,7 @@ func TestAnAppendWaitsForTheNextConnection(t *testing.T) {
 	w.cut()
 	first := make(chan error, 1)
 	go func() { first <- s.Append(t.Context(), true, record(1)) }()
-	require.Eventually(t, func() bool { return w.accepted.Load() > before }, 10*time.Second, time.Millisecond, "it connects")
+	require.Eventually(t, func() bool { return w.accepted.Load() > before }, patience, time.Millisecond, "it connects")
 	time.AfterFunc(100*time.Millisecond, func() { w.part(false) })
 	require.NoError(t, s.Append(t.Context(), true, record(2)))
 	require.NoError(t, <-first)

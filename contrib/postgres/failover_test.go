@@ -40,14 +40,14 @@ func pairOf(t *testing.T, primary *server, synchronous bool) pair {
 	require.Eventually(t, func() bool {
 		return scalar[int](t, p.primary.url("postgres"), "SELECT count(*)::int FROM pg_stat_replication WHERE state = 'streaming'") == 1
 	},
-		10*time.Second, 10*time.Millisecond)
+		patience, 10*time.Millisecond)
 	if synchronous {
 		execute(t, p.primary.url("postgres"), "ALTER SYSTEM SET synchronous_standby_names = '*'")
 		execute(t, p.primary.url("postgres"), "SELECT pg_reload_conf()")
 		require.Eventually(t, func() bool {
 			return scalar[string](t, p.primary.url("postgres"), "SELECT sync_state FROM pg_stat_replication") == "sync"
 		},
-			10*time.Second, 10*time.Millisecond)
+			patience, 10*time.Millisecond)
 	}
 	return p
 }
@@ -83,14 +83,14 @@ func TestAFailoverThatLosesRecords(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return scalar[int](t, p.standby.url("postgres"), "SELECT count(*)::int FROM trading.record") == 1
 	},
-		10*time.Second, 10*time.Millisecond)
+		patience, 10*time.Millisecond)
 	p.standby.kill()
 	require.NoError(t, s.Append(t.Context(), true, record(2)), "nobody waits for the standby")
 	require.True(t, s.CompleteFrom().IsZero())
 	p.primary.kill()
 	p.standby.start()
 	p.promote(t)
-	require.Eventually(t, func() bool { return s.Err() != nil }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Err() != nil }, patience, time.Millisecond)
 	require.ErrorIs(t, s.Err(), journal.ErrLostHistory)
 	assert.True(t, s.Deadline().IsZero())
 	require.ErrorIs(t, s.Append(t.Context(), true, record(3)), journal.ErrLostHistory)
@@ -128,9 +128,9 @@ func TestFound14_AFailoverThatAHolderSurvives(t *testing.T) {
 			before := scalar[int](t, at, epoch, o.Name)
 			execute(t, at, "UPDATE trading.lease SET "+was+" WHERE name = '"+o.Name+"'")
 			w.cut()
-			require.Eventually(t, func() bool { return scalar[int](t, at, epoch, o.Name) > before }, 10*time.Second, 10*time.Millisecond, "it looks")
+			require.Eventually(t, func() bool { return scalar[int](t, at, epoch, o.Name) > before }, patience, 10*time.Millisecond, "it looks")
 			if lost {
-				require.Eventually(t, func() bool { return s.Err() != nil }, 10*time.Second, 10*time.Millisecond)
+				require.Eventually(t, func() bool { return s.Err() != nil }, patience, 10*time.Millisecond)
 			} else {
 				require.NoError(t, s.Append(t.Context(), true, record(2)), "it goes on")
 			}
@@ -215,11 +215,11 @@ func TestAFailoverThatLosesNothing(t *testing.T) {
 			})
 		}
 	})
-	require.Eventually(t, func() bool { return bought() >= 100 }, 20*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return bought() >= 100 }, patience, 5*time.Millisecond)
 	p.primary.kill()
 	before := bought()
 	p.promote(t)
-	require.Eventually(t, func() bool { return bought() >= before+100 }, 20*time.Second, 5*time.Millisecond, "it goes on")
+	require.Eventually(t, func() bool { return bought() >= before+100 }, patience, 5*time.Millisecond, "it goes on")
 	cancel()
 	orders.Wait()
 	require.NoError(t, s.Append(t.Context(), true), "all before it is there")

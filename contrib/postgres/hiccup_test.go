@@ -41,7 +41,7 @@ func TestFound11_TheEndOfAWriteWhoseCallerWasLetGo(t *testing.T) {
 	require.NoError(t, s.Append(t.Context(), false, ended))
 	require.Error(t, s.Append(t.Context(), true, record(2)), "what somebody waits for fails at once")
 	release()
-	require.Eventually(t, func() bool { return s.Append(t.Context(), true, record(3)) == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return s.Append(t.Context(), true, record(3)) == nil }, patience, 10*time.Millisecond)
 	assert.Equal(t, []string{"intent 3"}, intents(t, s))
 	assert.Equal(t, 1, scalar[int](t, at, pendingOf, o.Name))
 }
@@ -109,7 +109,7 @@ func TestFound11_AnOrderThatNeverLeft(t *testing.T) {
 			resolution, err := client.Resolve(t.Context(), err)
 			require.NoError(t, err)
 			assert.Equal(t, trading.NotApplied, resolution.Outcome)
-			require.Eventually(t, func() bool { return order(t.Context(), "after") == nil }, 10*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return order(t.Context(), "after") == nil }, patience, 10*time.Millisecond)
 			took := time.Since(back)
 			t.Logf("measured 1 times: median %s, longest %s", took, took) // bench reads it
 			assert.Len(t, sim.Ledger(), 2)

@@ -82,7 +82,7 @@ func TestAHaltSurvivesATakeover(t *testing.T) {
 	halted := func(s *Store) func() bool { return func() bool { _, is := s.Halted(); return is } }
 	require.False(t, halted(s)())
 	require.NoError(t, Halt(t.Context(), at, o.Name, "look at the fills"))
-	require.Eventually(t, halted(s), time.Second, time.Millisecond)
+	require.Eventually(t, halted(s), patience, time.Millisecond)
 	require.NoError(t, s.Close())
 	next := opened(t, at, o)
 	reason, is := next.Halted()

@@ -55,7 +55,7 @@ func TestABotThatReports(t *testing.T) {
 		s.Alive()
 		require.Positive(t, time.Until(s.Deadline()))
 	}
-	require.Eventually(t, func() bool { return time.Until(s.Deadline()) < 0 }, 3*o.Lease, time.Millisecond)
+	require.Eventually(t, func() bool { return time.Until(s.Deadline()) < 0 }, patience, time.Millisecond)
 }
 
 // What one call appends is bounded; of a store that is closed nobody notes that it lacks something.

@@ -63,7 +63,7 @@ logfile = %s
 			conn.close()
 		}
 		return err == nil
-	}, 10*time.Second, 10*time.Millisecond)
+	}, patience, 10*time.Millisecond)
 	return as.url(role)
 }
 
@@ -96,7 +96,7 @@ func TestManyBehindPgBouncer(t *testing.T) {
 					err := store.Append(context.Background(), i%2 == 0, records...)
 					there = there || errors.Is(err, journal.ErrUnanswered)
 					return !assertNotFenced(t, err)
-				}, 20*time.Second, 5*time.Millisecond)
+				}, patience, 5*time.Millisecond)
 			}
 			assert.NoError(t, store.Append(context.Background(), true))
 			assert.Equal(t, 40, len(intents(t, store)))

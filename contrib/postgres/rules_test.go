@@ -76,11 +76,11 @@ func TestARenewalCountsFromItsBeginning(t *testing.T) {
 	before := s.Deadline()
 	require.Eventually(t, func() bool {
 		return scalar[int](t, at, "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()") == 1
-	}, 5*time.Second, time.Millisecond)
+	}, patience, time.Millisecond)
 	sent := time.Now()
 	time.Sleep(500 * time.Millisecond) // on its way
 	require.NoError(t, tx.Rollback(t.Context()))
-	require.Eventually(t, func() bool { return s.Deadline().After(before.Add(o.Lease / 10)) }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Deadline().After(before.Add(o.Lease / 10)) }, patience, time.Millisecond)
 	assert.LessOrEqual(t, s.Deadline().Sub(sent), s.o.sends()+100*time.Millisecond)
 }
 
@@ -104,7 +104,7 @@ func TestALostAnswer(t *testing.T) {
 	waiting := func(n int) {
 		require.Eventually(t, func() bool {
 			return scalar[int](t, at, "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()") == n
-		}, 5*time.Second, time.Millisecond)
+		}, patience, time.Millisecond)
 	}
 	waiting(1)
 	require.Equal(t, 1, scalar[int](t, at, "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO trading.record%' AND datname = current_database()"))
@@ -126,7 +126,7 @@ func TestAWarningIsNoSuccess(t *testing.T) {
 	appended := make(chan error, 1)
 	go func() { appended <- s.Append(context.Background(), true, record(1)) }()
 	waits := "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%INTO trading.record%'"
-	require.Eventually(t, func() bool { return scalar[int](t, at, "SELECT count(*)::int "+waits) == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return scalar[int](t, at, "SELECT count(*)::int "+waits) == 1 }, patience, time.Millisecond)
 	scalar[bool](t, at, "SELECT pg_cancel_backend(pid) "+waits)
 	select {
 	case err := <-appended:
@@ -151,7 +151,7 @@ func TestNoStatementIsCancelled(t *testing.T) {
 	time.Sleep(o.Lease * 3 / 2) // longer than the store waits
 	assert.Zero(t, scalar[int](t, at, "SELECT count(*)::int FROM trading.record"), "committed, and no standby has it")
 	standby("")
-	require.Eventually(t, func() bool { return s.Append(t.Context(), true, record(2)) == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return s.Append(t.Context(), true, record(2)) == nil }, patience, 10*time.Millisecond)
 	assert.Equal(t, 2, scalar[int](t, at, "SELECT count(*)::int FROM trading.record"))
 }
 
@@ -164,7 +164,7 @@ func withoutStandby(t *testing.T, o Options) (at string, s *Store, standby func(
 	standby = func(name string) {
 		execute(t, at, "ALTER SYSTEM SET synchronous_standby_names = '"+name+"'")
 		execute(t, at, "SELECT pg_reload_conf()")
-		require.Eventually(t, func() bool { return scalar[string](t, at, "SHOW synchronous_standby_names") == name }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return scalar[string](t, at, "SHOW synchronous_standby_names") == name }, patience, time.Millisecond)
 	}
 	standby("nobody")
 	return at, s, standby

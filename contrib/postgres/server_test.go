@@ -19,6 +19,9 @@ import (
 
 // A real server, the distribution's, started by the tests.
 
+// patience is how long a test waits for what comes by itself, on a machine that does much else.
+const patience = time.Minute
+
 // server is one, with a folder of its own.
 type server struct {
 	t    testing.TB

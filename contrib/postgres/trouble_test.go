@@ -112,7 +112,7 @@ func TestFound25_ABotThatWaitsSaysForWhat(t *testing.T) {
 				_, _ = Open(ctx, row.url, row.o)
 			}()
 			for _, text := range row.says {
-				require.Eventually(t, func() bool { return log.has(text) }, 20*time.Second, 10*time.Millisecond, text)
+				require.Eventually(t, func() bool { return log.has(text) }, patience, 10*time.Millisecond, text)
 			}
 			cancel()
 			<-over
@@ -129,7 +129,7 @@ func TestFound25_AHolderWithoutItsDatabaseSaysSo(t *testing.T) {
 	w := newWire(t, fmt.Sprint("127.0.0.1:", shared.port))
 	opened(t, strings.Replace(at, fmt.Sprint("127.0.0.1:", shared.port), w.address(), 1), o)
 	w.part(true)
-	require.Eventually(t, func() bool { return log.has("the journal takes nothing") }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return log.has("the journal takes nothing") }, patience, 10*time.Millisecond)
 	w.part(false)
-	require.Eventually(t, func() bool { return log.has("lease taken again") }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return log.has("lease taken again") }, patience, 10*time.Millisecond)
 }
