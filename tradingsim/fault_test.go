@@ -151,7 +151,7 @@ func TestOverlappingWritesOverLoopback(t *testing.T) {
 
 	done := make(chan got)
 	go func() { done <- b.post("/sandbox/orders", buyBTC) }()
-	require.Eventually(t, func() bool { return len(sim.Requests()) == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(sim.Requests()) == 1 }, time.Minute, time.Millisecond)
 	b.post("/sandbox/positions/close", `{"symbol":"BTC"}`).refused(409, "concurrent_request")
 	sim.Advance(time.Hour)
 	(<-done).ok()

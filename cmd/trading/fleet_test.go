@@ -84,7 +84,7 @@ func TestAFleet(t *testing.T) {
 
 	// The halt of all, over a takeover.
 	assert.Contains(t, r.done(onFleet("halt", "--all", "--reason", "look at the fills")...), "halted: look at the fills")
-	require.Eventually(t, func() bool { _, halted := client.Halted(); return halted }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, halted := client.Halted(); return halted }, time.Minute, time.Millisecond)
 	_, err = client.Live.Account("acc_1").PlaceOrder(t.Context(), buy)
 	require.ErrorIs(t, err, trading.ErrHalted)
 	require.NoError(t, two.Close())
@@ -116,7 +116,7 @@ func TestAFleet(t *testing.T) {
 	require.Eventually(t, func() bool {
 		all, err := postgres.Leases(t.Context(), at)
 		return err == nil && all[0].Held()
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	interrupt()
 	<-took
 	r.ctx = t.Context()

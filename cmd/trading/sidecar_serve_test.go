@@ -49,7 +49,7 @@ func serveSidecar(t *testing.T, args ...string) *serving {
 	require.Eventually(t, func() bool {
 		code, _, _ := s.run("sidecar", "status", "--state-dir", s.dir)
 		return code == 0
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	t.Cleanup(func() { stop(); <-s.ended })
 	return s
 }

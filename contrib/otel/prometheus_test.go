@@ -283,7 +283,7 @@ func TestRulesInAServer(t *testing.T) {
 			}
 		}
 		return true
-	}, 20*time.Second, 100*time.Millisecond)
+	}, time.Minute, 100*time.Millisecond)
 	require.Len(t, loaded.Data.Groups[0].Rules, len(readRules(t)))
 	for _, r := range loaded.Data.Groups[0].Rules {
 		require.Equal(t, "ok", r.Health, "%s: %s", r.Name, r.LastError)
