@@ -17,13 +17,13 @@ import (
 // The files of a call (do.go, carryout.go, stages.go, sending.go) alone know all of it, in this order:
 //
 //	key.go                  a write has its key, or its answer from before
-//	internal/resolve        the first entry on a declared account waits until a look can be its baseline (AwaitBaseline)
+//	resolve/baselines.go    the first entry on a declared account waits until a look can be its baseline (AwaitBaseline)
 //	apikey.go               the API key, and the breaker of one that was refused
 //	ratelimit.go            a place in the rate limits
 //	turn.go                 on the sandbox, the one place for a writer
 //	guard.go                of a write: halt, the account's state, pending writes, health, the program's own
-//	internal/resolve        an entry reads its baseline, and a write is in the journal (Driver.Before)
-//	write.go, lease.go      the gate, with a connection there: may the first byte leave (writing.MayLeave)
+//	resolve/lifecycle.go    an entry reads its baseline, and a write is in the journal (Driver.Before)
+//	write.go, permit.go     the gate, with a connection there: may the first byte leave (writing.MayLeave)
 //	attempt.go, listen.go   one attempt: request out, whole answer in (internal/transport), in time or late
 //	answer.go               whose answer is it, and what does it say
 //	internal/ledger         decided, once more, or in doubt
@@ -44,7 +44,7 @@ type call struct {
 	request
 	ctx   context.Context // the caller's, with what hooks have added
 	core  *core
-	write *writing // nil for a read
+	write *writing // nil for a read, and for what the driver sends
 
 	apiKey apiKey         // of the next attempt, or the last
 	slot   limiter.Slot   // that the next send has
