@@ -5,7 +5,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 )
 
-// giveUp notes why nobody can find out about a write, which two looks have found. On a declared
+// giveUp notes that nobody can find out about a write, as two looks have shown. On a declared
 // account the looks then show all that there is, whatever the write did, since it can run no
 // more: once nothing else hides that, the market of an order or a close is open again, and only
 // its outcome stays unknown. final means that nothing is to be waited for.
