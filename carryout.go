@@ -16,7 +16,7 @@ func (c *call) carryOut() {
 	if !c.core.life.Enter() { // Close waits for it
 		c.stopped = ErrClosed
 		if c.env == EnvLive && c.opts.key != (keySource{}) {
-			c.outcome = Unknown // of what was decided: an earlier run may have sent it
+			c.outcome = Unknown // of the decision that has the key: an earlier run may have sent it
 		}
 		return
 	}
@@ -31,7 +31,7 @@ func (c *call) carryOut() {
 	c.giveTurnBack()
 	c.conclude()
 	if c.outcome == NotApplied && c.opts.key != (keySource{}) && !c.kept() {
-		c.outcome = Unknown // of what was decided
+		c.outcome = Unknown // of the decision that has the key
 		if why := c.write.found; why != nil {
 			c.write.found = fmt.Errorf("%w: %w", errMayBeOthers, why)
 		} else {
@@ -40,8 +40,8 @@ func (c *call) carryOut() {
 	}
 }
 
-// kept reports whether nobody else can have placed what the call did not: another process could, under the
-// same client order id, if it has held the journal's lease. That is waited for as an outcome is.
+// kept reports whether the lease of the journal was kept, so that no other process can have placed what the
+// call did not, under the same client order id. It waits for that as long as for an outcome.
 func (c *call) kept() bool {
 	if c.core.permit.Leaser == nil || c.env != EnvLive {
 		return true

@@ -16,7 +16,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
-// Between the records of the program and what the driver goes by.
+// Conversions between the records of the program and what the books and the driver go by.
 
 // sees shows the books what an answer says of an account.
 func sees(b *books.Books, of books.Account, a *heard, what any) {

@@ -76,7 +76,7 @@ func (h host) Read(ctx context.Context, of books.Account, list resolve.List, awa
 	return l, nil
 }
 
-// Prepare gets a request of the driver's its key and its place in recovery's share of the
+// Prepare gets a request of the driver's its API key and its place in recovery's share of the
 // rate limits.
 func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared, error) {
 	e := spec.Find(r.Operation)

@@ -31,7 +31,7 @@ type decision struct {
 	earlier *resolve.Write // that has its name and is still on its way
 	since   uint64         // the number of the drivers' last request before the journal was read
 	stored  *heard         // the answer from before
-	outcome Outcome        // of what was decided
+	outcome Outcome        // of the decision that has the key, whichever call sent it
 	err     error
 }
 
@@ -152,8 +152,8 @@ func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, i
 	return 0
 }
 
-// intent is the write as it is before its first byte. It is named by its client, whose name is its own, and a
-// number.
+// intent is the write as it is before its first byte. Its id is the name of this client, which no other has, and
+// a number.
 func (d *decisions) intent(r *request) Intent {
 	var room [64]byte
 	id := append(append(room[:0], d.process...), '-')

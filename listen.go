@@ -11,8 +11,8 @@ import (
 )
 
 // Nobody hangs up on a write while anybody waits for its outcome: the end of an attempt's time ends the
-// waiting, and not the listening. What the first send was answered is its outcome, whatever else was sent, the
-// moment that there is one.
+// waiting, and not the listening. A success that comes late decides at once, whatever else was sent; a refusal
+// once each send has its own answer and did nothing.
 
 // asksAfter is how long an exit that changes nothing when it runs twice waits for its first answer, at least,
 // before it asks once more.

@@ -8,7 +8,8 @@ import (
 	"github.com/tradingapi/trading-go/journal"
 )
 
-// permit is what a write needs to leave: the lease of the journal, and of an entry that nobody has stopped them.
+// permit is what a write needs to leave: the lease of the journal and, where it is an entry, that nobody has
+// stopped entries.
 type permit struct {
 	journal.Leaser // nil for a journal that this machine has alone
 	baseURL        string

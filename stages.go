@@ -75,6 +75,7 @@ func (c *call) askGuards() error {
 	return err
 }
 
+// takeKey takes the API key of the next send.
 func (c *call) takeKey() (err error) {
 	if c.endpoint.Keyless {
 		return nil

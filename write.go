@@ -16,8 +16,8 @@ import (
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
-// writing is what a call has besides that changes an account. What is known of the write itself, and outlives
-// the call, is in of.
+// writing is what only the call of a write has. What is known of the write itself, and outlives the call, is in
+// of.
 type writing struct {
 	*request
 	ctx     context.Context // the call's
@@ -139,8 +139,8 @@ func (w *writing) nextKey() {
 }
 
 // MayLeave is the gate of a write: it refuses what was decided too long ago, since its
-// price is gone, what a newer setting has replaced, what nobody waits for any more, and what the
-// journal's lease does not allow.
+// price is gone, what a newer setting has replaced, what nobody waits for any more, and what a halt
+// or the journal's lease does not allow.
 // Other goroutines ask it too, so it reads only what no attempt changes.
 func (w *writing) MayLeave() error {
 	switch {
