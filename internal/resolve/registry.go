@@ -9,19 +9,18 @@ import (
 )
 
 // registry keeps the writes whose outcome is not decided yet, by id and by the part of an account in which they
-// can show. Its zero value is ready, and it is safe for concurrent
-// use.
+// can show. Its zero value is ready, and it is safe for concurrent use.
 type registry struct {
 	mu     sync.Mutex
 	byID   map[pending.IntentID]*Write
 	all    []*Write                   // oldest first
 	places map[pending.Place][]*Write // those that show there, oldest first
-	names  map[string][]*Write        // by name; the first has it, and one that came by Add may wait behind it
+	names  map[string][]*Write        // by name; the first has it, and one that came by add may wait behind it
 	doubts int                        // how many are in doubt: mostly none, so that nobody looks for them
 }
 
-// take gives an item its name, before Add: a name has one taker at a time, which keeps it
-// until Remove. It returns the item that has the name already; nil if there is none.
+// take gives a write its name, before add: a name has one taker at a time, which keeps it
+// until remove. It returns the write that has the name already; nil if there is none.
 func (r *registry) take(e *Write) (taker *Write) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,7 +50,7 @@ func (r *registry) dropName(e *Write) {
 	r.names[e.Name] = has
 }
 
-// add adds an item. It returns false, and adds nothing, if its id is there already.
+// add adds a write. It returns false, and adds nothing, if its id is there already.
 func (r *registry) add(e *Write) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +85,7 @@ func (w *Write) shows() []pending.Place {
 	return places
 }
 
-// doubtedBeside returns the items in doubt that show in one of an item's places and are not
+// doubtedBeside returns the writes in doubt that show in one of a write's places and are not
 // settled, each once, without it.
 func (r *registry) doubtedBeside(e *Write) (beside []*Write) {
 	r.mu.Lock()
@@ -102,7 +101,7 @@ func (r *registry) doubtedBeside(e *Write) (beside []*Write) {
 	return beside
 }
 
-// remove removes an item, and its name with it.
+// remove removes a write, and its name with it.
 func (r *registry) remove(e *Write) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +129,7 @@ func without(items []*Write, e *Write) []*Write {
 	return slices.Delete(items, at, at+1)
 }
 
-// doubt notes that the outcome of an item is in doubt.
+// doubt notes that the outcome of a write is in doubt.
 func (r *registry) doubt(e *Write) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +148,7 @@ func (r *registry) setDoubted(e *Write, doubted bool) {
 	}
 }
 
-// settle notes that an item hides nothing any more, though its outcome is not known and may
+// settle notes that a write hides nothing any more, though its outcome is not known and may
 // never be: it stays in doubt, and keeps its places closed no longer.
 func (r *registry) settle(e *Write) {
 	r.mu.Lock()
@@ -171,20 +170,20 @@ func (r *registry) clear(e *Write) {
 	r.setDoubted(e, false)
 }
 
-// find returns the item of an id; nil if there is none.
+// find returns the write of an id; nil if there is none.
 func (r *registry) find(id pending.IntentID) *Write {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byID[id]
 }
 
-// doubted returns all items in doubt, oldest first.
+// doubted returns all writes in doubt, oldest first.
 func (r *registry) doubted() []*Write {
 	doubted, _ := r.open()
 	return doubted
 }
 
-// open returns the items whose outcome is not decided, oldest first: those in doubt,
+// open returns the writes whose outcome is not decided, oldest first: those in doubt,
 // and those of which nothing is doubtful so far.
 func (r *registry) open() (doubted, sent []*Write) {
 	r.mu.Lock()
@@ -199,7 +198,7 @@ func (r *registry) open() (doubted, sent []*Write) {
 	return doubted, sent
 }
 
-// doubtedIn returns the ids of the items in doubt that show in a place and are not settled,
+// doubtedIn returns the ids of the writes in doubt that show in a place and are not settled,
 // oldest first.
 func (r *registry) doubtedIn(p pending.Place) []pending.IntentID {
 	r.mu.Lock()
@@ -216,7 +215,7 @@ func (r *registry) doubtedIn(p pending.Place) []pending.IntentID {
 	return ids
 }
 
-// around yields the items that show in one of some places, those that may among them; some
+// around yields the writes that show in one of some places, those that may among them; some
 // of them twice. The lock is held.
 func (r *registry) around(places []pending.Place) iter.Seq[*Write] {
 	return func(yield func(*Write) bool) {
@@ -239,7 +238,7 @@ func (r *registry) around(places []pending.Place) iter.Seq[*Write] {
 	}
 }
 
-// beside reports whether another item that counts shows in one of an item's places.
+// beside reports whether another write that counts shows in one of a write's places.
 func (r *registry) beside(e *Write, counts func(other *Write) bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
