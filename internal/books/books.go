@@ -26,6 +26,7 @@ type Books struct {
 	// Closed takes the time of a trade that an own close left, and when that was sent and
 	// answered; nil if nobody wants it.
 	Closed func(shown servicetime.Time, sent, answered time.Time)
+	// report takes the first sign that somebody else trades an account; nil if nobody wants it.
 	report func(id Account, sign string)
 	// watched: such signs count.
 	watched bool

@@ -54,7 +54,7 @@ func Restore(t Terms, facts []Fact, now Instant) Ledger {
 }
 
 // Note takes a fact in. Nothing changes an outcome that is decided: an answer that comes after it
-// can only contradict it. Of a write that is not resolved a late answer still says what became of it.
+// can only contradict it. Of a write that nobody resolves a late answer still says what became of it.
 func (l *Ledger) Note(f Fact) {
 	if l.done && (f.Kind != SendHeard || l.outcome != Unknown || l.forget) {
 		l.noteAfter(f)
@@ -221,8 +221,8 @@ func (l *Ledger) Forget() bool { return l.forget }
 // and may have run. It ran after all, or may have run twice, and that is for a person.
 func (l *Ledger) Contradicted() bool { return l.contradicted }
 
-// MaySend reports whether a send that has begun may still leave: an answer to an earlier one may
-// have come since.
+// MaySend reports whether a send may leave, as far as the answers to earlier ones are noted: one may have
+// ended the sending, or decided the write.
 func (l *Ledger) MaySend() bool { return !l.done && !l.sending.ended }
 
 // Late reports whether the probe placed the write.

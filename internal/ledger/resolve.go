@@ -208,7 +208,7 @@ func (a Answer) tookNothing() bool {
 func (l *Ledger) noteStored(at Instant) {
 	q := l.inquire()
 	only := l.sending.keySends == 1 && !l.SendsMissing && q.probe.open == 0 && l.FirstUseKnown
-	if only && !l.Exclusive {
+	if only && !l.Exclusive { // else the account can still show that it ran
 		l.resolve(NotApplied)
 		return
 	}

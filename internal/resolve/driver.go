@@ -20,14 +20,14 @@ import (
 var ErrUndetermined = errors.New("the outcome could not be determined")
 
 // Driver finds out what became of the writes that are in doubt. It is one goroutine,
-// from the first doubt to Close; without a background it runs only while somebody
+// which lasts while a write has a turn; without a background it runs only while somebody
 // waits. It asks the ledger of each write what may be done, and does one thing at a
 // time, so that what it finds out of the service serves all.
 type Driver struct {
 	*view
 	cfg       Config
 	store     store
-	pending   *shared
+	pending   *shared // with the registry of the open writes
 	undeclare func()
 	schedule  *schedule
 
@@ -263,7 +263,7 @@ func (d *Driver) report(r Found) {
 	}
 }
 
-// work is the turn of a write, in which the one thing is done that its ledger allows next.
+// work is the turn of a write: it does the one thing that the ledger of the write allows next, if that is due.
 func (d *Driver) work(w *Write) (due time.Time, idle, stuck bool) {
 	now := d.Clock.Now()
 	limits, whyHeld, askAgain := d.limits(w, now)

@@ -45,8 +45,8 @@ func (w *Write) WakeCall() {
 	}
 }
 
-// MaySend reports whether a send may still leave: not if the answer to an earlier one has come that may
-// end the sending.
+// MaySend is [ledger.Ledger.MaySend] for any goroutine: no send leaves either while an answer to an earlier one
+// is not noted yet, since that may end the sending.
 func (w *Write) MaySend() bool {
 	l := w.late.Load()
 	if l == nil {

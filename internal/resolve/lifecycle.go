@@ -17,8 +17,8 @@ import (
 
 // What a call does with its write, from its key to its end.
 
-// Before registers a write before its first byte, and makes durable what has to be: the
-// write itself, each new key, and a second send under one key.
+// Before has an entry read its baseline, registers a write before its first byte, and makes
+// durable what has to be: the write itself, each new key, and a second send under one key.
 //
 // An exit does not wait for a disk that hangs: it goes out as beside one that fails. An entry waits
 // while it may be sent: where none of that time is left, the error is [ErrTooOld]. What the disk has

@@ -26,13 +26,13 @@ type schedule struct {
 	running bool
 }
 
-// job is where a job stands.
+// job is where the work on a write stands.
 type job struct {
 	due     time.Time
 	waiting int           // callers
 	asked   uint64        // the number of the last request about it
 	idle    bool          // it has no turn until somebody asks
-	settled bool          // nobody may ever find out about it, and its market is open again
+	settled bool          // when it was added: nobody may ever find out about it, and its market is open again
 	stuck   bool          // nobody waits for it
 	changed chan struct{} // closed while it is idle or stuck, and when it is over
 	busy    bool          // the goroutine is at it

@@ -29,7 +29,7 @@ const (
 )
 
 // limits are what holds a probe back, why, and when that is asked again: an entry is not placed while
-// entries are not. What can place nothing goes on, so it is asked where a probe may be next.
+// entries are not. What can place nothing goes on, so the host is asked only where a probe may be next.
 func (d *Driver) limits(w *Write, now ledger.Instant) (limits ledger.Limits, why string, askAgain time.Duration) {
 	noProbe := ledger.Limits{NoProbe: true}
 	if !w.Intent.Entry || w.Ledger.Next(now, limits) == w.Ledger.Next(now, noProbe) {
@@ -48,8 +48,8 @@ func (d *Driver) isExiting(w *Write) bool {
 	return d.exiting[w] > 0
 }
 
-// nextStep is what the ledger allows next. The reads of a look are a lag behind those of
-// the one before it, however long that has taken.
+// nextStep is what the ledger allows next. A look begins a lag after the one before it has
+// ended, however long that has taken.
 func (d *Driver) nextStep(w *Write, now ledger.Instant, limits ledger.Limits) ledger.Step {
 	step := w.Ledger.Next(now, limits)
 	if seen := d.seen[w]; seen != nil && step.Do == ledger.Look {
