@@ -69,20 +69,32 @@ func kindOfProblem(p string) string {
 
 // playOne plays a schedule: once to its first end, for how many steps it can be killed
 // at, and once more with the kill.
-func playOne(t *testing.T, s schedule) (w *world) {
+func playOne(t *testing.T, s schedule) *world {
 	t.Helper()
+	return playKilled(t, s, func(t *testing.T, dir string) *world { return newWorld(t, s, dir) })
+}
+
+func playKilled[W interface {
+	first(killAt int) (steps int)
+	play(killAt int)
+}](t *testing.T, s schedule, begin func(t *testing.T, dir string) W) (w W) {
+	t.Helper()
+	in := func(do func(W)) {
+		synctest.Test(t, func(t *testing.T) {
+			dir := folder(t)
+			defer func() { _ = os.RemoveAll(dir) }()
+			do(begin(t, dir))
+		})
+	}
 	killAt := 0
 	if s.kill1 < 1 {
-		synctest.Test(t, func(t *testing.T) {
-			dry := newWorld(t, s, folder(t))
-			defer func() { _ = os.RemoveAll(dry.dir) }()
+		in(func(dry W) {
 			killAt = 1 + int(s.kill1*float64(dry.first(0)))
 			time.Sleep(2 * time.Hour) // what is on its way over connections ends, behind a machine that stops for one
 		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		w = newWorld(t, s, folder(t))
-		defer func() { _ = os.RemoveAll(w.dir) }()
+	in(func(one W) {
+		w = one
 		w.play(killAt)
 	})
 	return w

@@ -5,12 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/testing/obedient"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -39,7 +38,7 @@ type obedience struct {
 	want  decimal.Decimal
 
 	mu       sync.Mutex
-	requests []time.Time
+	requests []tradingsim.Request
 	persons  int           // how often a person was alerted
 	longest  time.Duration // that it took to find out about a write, of which no person was alerted
 	end      obedient.End
@@ -79,7 +78,7 @@ func newObedience(t testing.TB, s schedule, pages obedient.Pages, dir string) *o
 	o.want = o.holds().Add(trading.Dec("0.05"))
 	o.sim.FaultEach(func(op string) tradingsim.Fault {
 		o.mu.Lock()
-		o.requests = append(o.requests, time.Now())
+		o.requests = append(o.requests, tradingsim.Request{At: time.Now()})
 		o.mu.Unlock()
 		return o.nextFault(op)
 	})
@@ -174,9 +173,11 @@ func (o *obedience) life(name string, killAt int) (steps int) {
 	return p.steps
 }
 
+func (o *obedience) first(killAt int) (steps int) { return o.life("first", killAt) }
+
 // play is all lives of the bot. Each decides the same, and knows nothing of the one before.
 func (o *obedience) play(killAt int) {
-	o.life("first", killAt)
+	o.first(killAt)
 	if o.kind != paper {
 		time.Sleep(o.away)
 		o.life("second", o.kill2)
@@ -204,21 +205,9 @@ func (o *obedience) judge() {
 	if o.longest > longestOut {
 		o.problem("it took %s to find out, and no person was alerted", o.longest)
 	}
-	if n := o.busiest(); n > mostAMinute {
+	if n := rig.Busiest(o.requests); n > mostAMinute {
 		o.problem("%d requests in a minute", n)
 	}
-}
-
-// busiest is the most requests in a minute.
-func (o *obedience) busiest() (most int) {
-	from := 0
-	for i, at := range o.requests {
-		for at.Sub(o.requests[from]) >= time.Minute {
-			from++
-		}
-		most = max(most, i-from+1)
-	}
-	return most
 }
 
 // whyNot names what no client can promise; "" if it is not that.
@@ -249,7 +238,8 @@ func TestObedient(t *testing.T) {
 	require.NoError(t, err)
 	count, longest, busiest := map[string]int{}, time.Duration(0), 0
 	for seed := *obeysFrom; seed < *obeysFrom+*obeys; seed++ {
-		o := obey(t, obedientSchedule(seed), pages)
+		s := obedientSchedule(seed)
+		o := playKilled(t, s, func(t *testing.T, dir string) *obedience { return newObedience(t, s, pages, dir) })
 		count[fmt.Sprintf("%s, executed %d times", o.end, o.executed)]++
 		for why := range o.excepted {
 			count[why]++
@@ -257,7 +247,7 @@ func TestObedient(t *testing.T) {
 		if o.persons > 0 {
 			count["a person was alerted"]++
 		}
-		longest, busiest = max(longest, o.longest), max(busiest, o.busiest())
+		longest, busiest = max(longest, o.longest), max(busiest, rig.Busiest(o.requests))
 		if testing.Verbose() && o.executed > 1 {
 			t.Logf("seed %d: executed %d times", seed, o.executed)
 		}
@@ -271,24 +261,4 @@ func TestObedient(t *testing.T) {
 	var text strings.Builder
 	counts(&text, "obedient", count)
 	t.Logf("%s the longest to find out %s, the busiest minute had %d requests", text.String(), longest, busiest)
-}
-
-// obey plays a schedule: once to its first end, for how many steps it can be killed at.
-func obey(t *testing.T, s schedule, pages obedient.Pages) (o *obedience) {
-	t.Helper()
-	killAt := 0
-	if s.kill1 < 1 {
-		synctest.Test(t, func(t *testing.T) {
-			dry := newObedience(t, s, pages, folder(t))
-			defer func() { _ = os.RemoveAll(dry.dir) }()
-			killAt = 1 + int(s.kill1*float64(dry.life("first", 0)))
-			time.Sleep(2 * time.Hour) // what is on its way over connections ends, behind a machine that stops for one
-		})
-	}
-	synctest.Test(t, func(t *testing.T) {
-		o = newObedience(t, s, pages, folder(t))
-		defer func() { _ = os.RemoveAll(o.dir) }()
-		o.play(killAt)
-	})
-	return o
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/proof/model"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -202,29 +203,31 @@ func (w *world) checkName(when string, t told) {
 // hold holds an outcome against the ledger.
 func (w *world) hold(when, what string, o trading.Outcome, op trading.Operation, id trading.IntentID, keys []trading.Key) {
 	n := len(w.executed(op, keys...))
+	if !rig.Contradicts(o, n) {
+		return
+	}
+	ran := n > 0
 	switch {
-	case o == trading.Applied && n == 0 && w.jump != 0, o == trading.NotApplied && n > 0 && w.jump != 0:
+	case w.jump != 0:
 		w.excepted[jumped] = true
-	case op == trading.OpTPSL && (o == trading.Applied && n == 0 && w.levelsSet() || o == trading.NotApplied && n > 0 && w.levelsGone()):
+	case op == trading.OpTPSL && (!ran && w.levelsSet() || ran && w.levelsGone()):
 		w.excepted[othersLevels] = true
-	case o == trading.Applied && n == 0 && w.badDisk() && (op == trading.OpClose || op == trading.OpTPSL): // under a key that the journal did not take
+	case !ran && w.badDisk() && (op == trading.OpClose || op == trading.OpTPSL): // under a key that the journal did not take
 		w.excepted[brokenDisk] = true
-	case o == trading.Applied && n == 0 && w.doubled != "": // another write's second order looks like this one's
+	case !ran && w.doubled != "": // another write's second order looks like this one's
 		w.excepted[w.doubled] = true
-	case o == trading.Applied && n == 0 && w.inItsWords(): // the trace is of another write, which ran and is taken not to have
-		w.excepted[inItsWords] = true
-	case o == trading.Applied && n == 0:
-		w.problem("%s: %s is applied, and it was not executed", when, what)
-	case o == trading.NotApplied && n > 0 && w.anotherUsed(id, keys):
-	case o == trading.NotApplied && n > 0 && w.notTaken(id, w.executed(op, keys...)):
+	case ran && w.anotherUsed(id, keys):
+	case ran && w.notTaken(id, w.executed(op, keys...)):
 		w.excepted[brokenDisk] = true
-	case o == trading.NotApplied && n > 0 && w.inItsWords():
+	case w.inItsWords(): // not run: the trace is of another write, which ran and is taken not to have
 		w.excepted[inItsWords] = true
-	case o == trading.NotApplied && n > 0 && w.copied():
+	case !ran:
+		w.problem("%s: %s is applied, and it was not executed", when, what)
+	case w.copied():
 		w.excepted[repeated] = true
-	case o == trading.NotApplied && n > 0 && w.longWork():
+	case w.longWork():
 		w.excepted[outlived] = true
-	case o == trading.NotApplied && n > 0:
+	default:
 		w.problem("%s: %s is not applied, and it was executed %d times", when, what, n)
 	}
 }
@@ -314,7 +317,7 @@ func (w *world) checkPaper(when string) {
 	}
 	late := w.metOne("arrives", "a copy", "works for 10m", "works for 14m50s", "sent twice")
 	for _, t := range w.told {
-		wrong := t.outcome == trading.Applied && n == 0 || t.outcome == trading.NotApplied && n > 0
+		wrong := rig.Contradicts(t.outcome, n)
 		switch {
 		case wrong && w.inItsWords():
 			w.excepted[inItsWords] = true

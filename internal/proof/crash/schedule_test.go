@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // kind is who takes part in a schedule.
@@ -65,7 +65,7 @@ type schedule struct {
 	person   act
 	personAt time.Duration // after the first send
 	readings []int
-	lags     [len(lagging)]time.Duration // of each read
+	lags     rig.Lags
 	latency  time.Duration
 
 	tries, fences, reads []fault // calls beyond them go well
@@ -82,9 +82,6 @@ type schedule struct {
 	troubles
 	beside []string // names of the accidents that made them
 }
-
-// lagging are the reads that may lag, each by itself.
-var lagging = [...]trading.Operation{trading.OpPositions, trading.OpTrades, trading.OpOpenOrders, trading.OpFinishedRuns}
 
 func newSchedule(k kind, seed uint64) schedule {
 	return draw(k, seed, (*schedule).befall)

@@ -265,16 +265,7 @@ func (p *program) paces() {
 		return
 	}
 	w.setPacing(true)
-	for i := range 6 {
-		o := trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2")}
-		if i%2 == 1 {
-			o.Side = trading.Short
-		}
-		_, _ = p.client.Live.Account(account).PlaceOrder(p.ctx, o)
-		if !rig.Pause(p.ctx, w.pace) {
-			break
-		}
-	}
+	_ = rig.Paces(p.ctx, p.client.Live.Account(account), 6, w.pace)
 	w.setPacing(false)
 }
 

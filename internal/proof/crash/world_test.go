@@ -116,9 +116,7 @@ func newWorld(t testing.TB, s schedule, dir string) *world {
 	}
 	w.sim = tradingsim.New(opts...)
 	w.furnish()
-	for i, read := range lagging {
-		w.sim.SetLag(string(read), s.lags[i])
-	}
+	s.lags.Set(w.sim)
 	w.sim.FaultEach(w.nextFault)
 	return w
 }
@@ -138,8 +136,7 @@ func (w *world) clockLocked() time.Time {
 
 // byService is the service's time at a moment of the machine's.
 func (w *world) byService(at time.Time) time.Time {
-	minutes := at.Sub(w.started) / time.Minute
-	return at.Add(w.offset + minutes*w.drift/60)
+	return at.Add(w.offset + rig.Drift(w.started, at, w.drift))
 }
 
 // jumpClock sets the machine's clock forward, or back, against the service's.

@@ -84,17 +84,8 @@ const ordersBefore = 12
 
 // trade buys and sells in turn, until the write is decided.
 func (a accident) trade(t *testing.T, p *process) {
-	if a.pace == 0 {
-		return
-	}
-	for i := range ordersBefore {
-		o := size("BTC")
-		if i%2 == 1 {
-			o.Side = trading.Short
-		}
-		_, err := p.account().PlaceOrder(t.Context(), o)
-		require.NoError(t, err)
-		time.Sleep(a.pace)
+	if a.pace > 0 {
+		require.NoError(t, rig.Paces(t.Context(), p.account(), ordersBefore, a.pace))
 	}
 }
 
@@ -119,8 +110,7 @@ func (a accident) clock() tradingsim.Option {
 	began := time.Now()
 	return tradingsim.WithClock(func() time.Time {
 		now := time.Now()
-		minutes := now.Sub(began) / time.Minute
-		return now.Add(minutes * a.drift / 60)
+		return now.Add(rig.Drift(began, now, a.drift))
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -20,32 +21,20 @@ type cell struct {
 	fault
 	restart   time.Duration
 	exclusive bool
-	beside    bool // somebody else trades as much meanwhile
-	bare      bool // closed trades show neither times nor sizes
-	inherited bool // an earlier run made the state
-	soon      bool // the write is decided a second after the start
-	lags      lags // of the reads; 3 seconds each unless set
+	beside    bool     // somebody else trades as much meanwhile
+	bare      bool     // closed trades show neither times nor sizes
+	inherited bool     // an earlier run made the state
+	soon      bool     // the write is decided a second after the start
+	lags      rig.Lags // of the reads; 3 seconds each unless set
 	accident  accident
 }
-
-// lags are how far behind positions, trades, resting orders and finished runs are.
-type lags [4]time.Duration
 
 const farBehind = 4900 * time.Millisecond
 
 // lagsApart are two ways in which one read shows what another does not yet.
-var lagsApart = []lags{
+var lagsApart = []rig.Lags{
 	{0, farBehind, time.Second, farBehind},
 	{farBehind, 0, 2 * time.Second, time.Second},
-}
-
-func (l lags) set(sim *tradingsim.Sim) {
-	if l == (lags{}) {
-		return
-	}
-	for i, read := range [...]trading.Operation{trading.OpPositions, trading.OpTrades, trading.OpOpenOrders, trading.OpFinishedRuns} {
-		sim.SetLag(string(read), l[i])
-	}
 }
 
 func (c cell) String() string {
@@ -76,7 +65,9 @@ func (c cell) run(t *testing.T) (v verdict) {
 		opts = append(opts, tradingsim.WithSkew(c.accident.skew))
 	}
 	sim := tradingsim.New(opts...)
-	c.lags.set(sim)
+	if c.lags != (rig.Lags{}) {
+		c.lags.Set(sim)
+	}
 	first := c.begin(t, sim)
 
 	if c.fault.fault != nil {
@@ -218,10 +209,8 @@ func (v *verdict) judge(c cell, sim *tradingsim.Sim) {
 	switch {
 	case v.ran > 1:
 		v.wrong = "executed twice"
-	case v.Outcome == trading.Applied && v.ran == 0:
-		v.wrong = "Applied, and was not executed"
-	case v.Outcome == trading.NotApplied && v.ran > 0:
-		v.wrong = "NotApplied, and was executed"
+	case rig.Contradicts(v.Outcome, v.ran):
+		v.wrong = fmt.Sprintf("%s, and executed %d times", v.Outcome, v.ran)
 	case !v.Late && (v.ran > 0) != c.ran:
 		v.wrong = fmt.Sprintf("executed %d times, against the fault", v.ran)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/testing/obedient"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -88,21 +89,8 @@ func obey(t *testing.T, pages obedient.Pages, fault tradingsim.Fault, paper, id 
 		}
 	}
 	assert.LessOrEqual(t, bot.Longest, 35*time.Minute, "to find out")
-	assert.LessOrEqual(t, mostRequests(sim), 60, "requests in a minute")
+	assert.LessOrEqual(t, rig.Busiest(sim.Requests()), 60, "requests in a minute")
 	if persons > 0 {
 		t.Logf("a person was alerted %d times", persons)
 	}
-}
-
-// mostRequests is how many there were in a minute, at the most.
-func mostRequests(sim *tradingsim.Sim) (most int) {
-	all := sim.Requests()
-	from := 0
-	for i := range all {
-		for all[i].At.Sub(all[from].At) >= time.Minute {
-			from++
-		}
-		most = max(most, i-from+1)
-	}
-	return most
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/testing/depth"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -97,7 +98,7 @@ func tradeUnderMixed(t *testing.T, rates []rate, exclusive, reads bool) (writes 
 			}
 		})
 	}
-	t.Logf("%d of %d writes are Unknown at the end, %.2f %%: %v", sum(unknown), writes, 100*float64(sum(unknown))/float64(writes), unknown)
+	t.Logf("%d of %d writes are Unknown at the end, %.2f %%: %v", rig.Sum(unknown), writes, 100*float64(rig.Sum(unknown))/float64(writes), unknown)
 	return writes, unknown
 }
 
@@ -123,7 +124,7 @@ func TestEachFaultAtOneInTen(t *testing.T) {
 			t.Run(f.Name+", "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					writes, unknown := tradeUnder(t, []rate{{f.Fault, 0.1}}, rand.New(rand.NewPCG(1, 5)), exclusive, false)
-					t.Logf("%d of %d writes are Unknown at the end: %v", sum(unknown), writes, unknown)
+					t.Logf("%d of %d writes are Unknown at the end: %v", rig.Sum(unknown), writes, unknown)
 					if exclusive {
 						assert.Empty(t, unknown)
 						return
@@ -137,13 +138,6 @@ func TestEachFaultAtOneInTen(t *testing.T) {
 			})
 		}
 	}
-}
-
-func sum(counts map[string]int) (n int) {
-	for _, c := range counts {
-		n += c
-	}
-	return n
 }
 
 // tradeUnder opens and closes in turn under faults at their rates. It counts the writes

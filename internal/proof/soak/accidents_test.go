@@ -114,9 +114,7 @@ var accidents = []accident{
 	{name: "a guard that takes 3s, or refuses", options: []trading.Option{trading.WithGuard(guardOf(newDice(7, 7)))}},
 	{name: "lists of 5 closed trades", sim: func() []tradingsim.Option { return []tradingsim.Option{tradingsim.WithTradeRows(5)} }},
 	{name: "reads are behind", begin: func(s *service) {
-		for i, op := range []trading.Operation{trading.OpPositions, trading.OpTrades, trading.OpOpenOrders, trading.OpFinishedRuns} {
-			s.sim.SetLag(string(op), time.Duration(4900-1500*i)*time.Millisecond)
-		}
+		rig.Lags{4900 * time.Millisecond, 3400 * time.Millisecond, 1900 * time.Millisecond, 400 * time.Millisecond}.Set(s.sim)
 	}},
 }
 
@@ -310,7 +308,7 @@ func (v variant) trial(t *testing.T) {
 	for _, p := range tally.problems {
 		t.Error(p)
 	}
-	t.Logf("%d faults of %d kinds\n%s", sum(s.met), len(s.met), tally)
+	t.Logf("%d faults of %d kinds\n%s", rig.Sum(s.met), len(s.met), tally)
 }
 
 func pauseUntil(over <-chan struct{}, d time.Duration) bool {

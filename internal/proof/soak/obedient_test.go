@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,22 +35,12 @@ const longestOut = 35 * time.Minute
 // ledger against what they have.
 func (b *bots) round(t *testing.T, clients []*trading.Client, s *service, tally *tally) {
 	var (
-		group, chaos sync.WaitGroup
-		over         atomic.Bool
-		sizes        sizes
+		group sync.WaitGroup
+		sizes sizes
+		mu    sync.Mutex
+		made  []decision
+		calm  = s.disturbed(newDice(*seed, 1000))
 	)
-	chaos.Go(func() {
-		d := newDice(*seed, 1000)
-		for !over.Load() {
-			s.disturb(d, func(mend func()) {
-				time.Sleep(time.Duration(1+d.intN(8)) * time.Second)
-				mend()
-			})
-			time.Sleep(time.Duration(d.intN(30)) * time.Second)
-		}
-	})
-	var mu sync.Mutex
-	var made []decision
 	n := 0
 	for _, account := range s.accounts {
 		for _, symbol := range symbols {
@@ -66,9 +55,7 @@ func (b *bots) round(t *testing.T, clients []*trading.Client, s *service, tally 
 		}
 	}
 	group.Wait()
-	over.Store(true)
-	chaos.Wait()
-	time.Sleep(settling)
+	calm()
 	b.check(s, tally, made)
 }
 

@@ -105,6 +105,26 @@ func (s *service) disturb(d *dice, after func(func())) {
 	}
 }
 
+// disturbed disturbs the world until calm is called, which waits until nothing is under way.
+func (s *service) disturbed(d *dice) (calm func()) {
+	var chaos sync.WaitGroup
+	var over atomic.Bool
+	chaos.Go(func() {
+		for !over.Load() {
+			s.disturb(d, func(mend func()) {
+				time.Sleep(time.Duration(1+d.intN(8)) * time.Second)
+				mend()
+			})
+			time.Sleep(time.Duration(d.intN(30)) * time.Second)
+		}
+	})
+	return func() {
+		over.Store(true)
+		chaos.Wait()
+		time.Sleep(settling)
+	}
+}
+
 // link is the client's way to the simulation of the present round.
 type link struct {
 	to atomic.Pointer[http.RoundTripper]

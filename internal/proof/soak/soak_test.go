@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
@@ -101,7 +101,7 @@ func (v variant) run(t *testing.T) {
 	assert.Greater(t, len(met), 25, "kinds of faults")
 	assertSteady(t, heaps)
 	t.Logf("%d goroutines, %s of virtual time, %d faults of %d kinds, heap after each round %v bytes\n%s",
-		workers, time.Since(began).Round(time.Second), sum(met), len(met), heaps, tally)
+		workers, time.Since(began).Round(time.Second), rig.Sum(met), len(met), heaps, tally)
 }
 
 // client makes a client of a service.
@@ -119,20 +119,10 @@ func (v variant) client(t *testing.T, s *service, baseURL string, way http.Round
 // under way. The clients share a journal.
 func (v variant) round(t *testing.T, round int, clients []*trading.Client, s *service, tally *tally) {
 	var (
-		group, chaos sync.WaitGroup
-		over         atomic.Bool
-		sizes        sizes
+		group sync.WaitGroup
+		sizes sizes
+		calm  = s.disturbed(newDice(*seed, uint64(1000+round)))
 	)
-	chaos.Go(func() {
-		d := newDice(*seed, uint64(1000+round))
-		for !over.Load() {
-			s.disturb(d, func(mend func()) {
-				time.Sleep(time.Duration(1+d.intN(8)) * time.Second)
-				mend()
-			})
-			time.Sleep(time.Duration(d.intN(30)) * time.Second)
-		}
-	})
 	for i := range workers {
 		w := &worker{
 			client: clients[i%len(clients)], service: s, sizes: &sizes, tally: tally,
@@ -146,9 +136,7 @@ func (v variant) round(t *testing.T, round int, clients []*trading.Client, s *se
 		})
 	}
 	group.Wait()
-	over.Store(true)
-	chaos.Wait()
-	time.Sleep(settling)
+	calm()
 	for _, client := range clients {
 		resolveOwn(t, client, tally)
 	}
@@ -233,11 +221,4 @@ func assertSteady(t *testing.T, heaps []uint64) {
 	t.Helper()
 	before, last := heaps[len(heaps)-2], heaps[len(heaps)-1]
 	assert.LessOrEqual(t, last, before+slack+accountsPerRound*ofAnAccount, "the heap has grown, from round to round: %v", heaps)
-}
-
-func sum(counts map[string]int) (n int) {
-	for _, c := range counts {
-		n += c
-	}
-	return n
 }
