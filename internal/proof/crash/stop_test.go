@@ -82,7 +82,8 @@ func liveStopped(t *testing.T, o orders) {
 		trading.WithGuard(func(context.Context, trading.Write) error {
 			p.comes(inGuard)
 			fmt.Println(saysSend)
-			return nil
+			_, err := os.Stdin.Read(make([]byte, 1)) // once it is known
+			return err
 		}))
 	require.NoError(t, err)
 	fmt.Println(saysLives)
@@ -185,38 +186,36 @@ func (f *front) stop(at moment) (goesOn <-chan struct{}) {
 	return f.goesOn
 }
 
-// pass stops nobody at a moment that has gone by.
-func (f *front) pass(by moment) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.at == by {
-		f.at = ""
-	}
-}
-
 func (f *front) stopLocked() {
 	_ = syscall.Kill(f.child, syscall.SIGSTOP)
 	f.sleepsLocked()
 }
 
-// sleepsLocked lets the child, which is stopped, go on after its time.
+// sleepsLocked lets the child go on after its time, which begins when it is stopped: on a busy machine
+// that takes a while, and nothing that waits for it may go on before.
 func (f *front) sleepsLocked() {
 	child, goesOn := f.child, make(chan struct{})
+	for runs(child) {
+		time.Sleep(time.Millisecond)
+	}
 	f.stopped++
 	f.goesOn = goesOn
 	time.AfterFunc(stopFor, func() { f.wake(child, goesOn) })
 }
 
-var runs = regexp.MustCompile(`\) [RSD] `)
+var running = regexp.MustCompile(`\) [RSD] `)
 
-// wake lets a child go on that lives still, and holds that it was stopped.
+// runs reports whether a process lives, and is not stopped.
+func runs(process int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	return err == nil && running.Match(stat)
+}
+
+// wake lets a child go on that lives still.
 func (f *front) wake(child int, goesOn chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.child == child {
-		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child)); err == nil && runs.Match(stat) {
-			f.world.problem("the process was not stopped: %s", stat)
-		}
 		_ = syscall.Kill(child, syscall.SIGCONT)
 	}
 	close(goesOn)
@@ -228,7 +227,6 @@ func (f *front) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		f.world.sim.ServeHTTP(rw, r)
 		return
 	}
-	f.pass(connecting) // a busy machine may have missed it
 	if goesOn := f.stop(arrived); goesOn != nil {
 		<-goesOn
 	}
@@ -289,6 +287,10 @@ func (f *front) live(o orders, path string, whenever, most time.Duration) (told 
 	if err != nil {
 		return nil, err
 	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -307,6 +309,7 @@ func (f *front) live(o orders, path string, whenever, most time.Duration) (told 
 			f.sleepsLocked()
 		case line == saysSend:
 			f.sending = true
+			_, _ = in.Write([]byte("\n")) // where it has died, nobody waits
 		case strings.HasPrefix(line, saysWords):
 			told = &word{}
 			err = json.Unmarshal([]byte(line[len(saysWords):]), told)
