@@ -70,13 +70,11 @@ func (b *bot) decide(ctx context.Context) error {
 	}
 	positions, err := b.account.Positions(ctx) // in the sandbox, this read also fires stops
 	if err != nil {
-		b.log.Warn("cannot read the positions", "err", err)
-		return nil
+		return b.judge(nil, err)
 	}
 	mark, err := b.prices.Price(ctx, "BTC")
 	if err != nil {
-		b.log.Warn("cannot read the price", "err", err)
-		return nil
+		return b.judge(nil, err)
 	}
 	price, priced := mark.Price()
 	if _, open := positions.In("BTC"); open || !priced {
@@ -108,7 +106,7 @@ func (b *bot) judge(bought *trading.OrderResult, err error) error {
 		b.log.Warn("not known yet: the client finds out, and refuses entries here until then", "err", err)
 		return nil
 	default:
-		b.log.Info("not bought", "err", err, "advice", trading.AdviceOf(err))
+		b.log.Warn("an error", "err", err, "advice", trading.AdviceOf(err))
 		return nil
 	}
 }

@@ -100,3 +100,21 @@ func TestARestart(t *testing.T) {
 		require.Len(t, sim.Ledger(), 1)
 	})
 }
+
+// A key that is refused ends the bot, which cannot read with it either.
+func TestARefusedKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		for name, opts := range map[string][]trading.Option{
+			"none":    nil,
+			"unknown": {trading.WithSandboxKey("pk_test_unknown000000001")},
+		} {
+			client, err := trading.New(sim.URL(), append(opts, trading.WithTransport(sim.Transport()))...)
+			require.NoError(t, err)
+			b := &bot{account: client.Sandbox, prices: client.Sandbox.MarketData, log: slog.New(slog.DiscardHandler)}
+			require.ErrorIs(t, b.decide(t.Context()), trading.ErrKeyRefused, name)
+			require.NoError(t, client.Close())
+		}
+		sim.Close()
+	})
+}

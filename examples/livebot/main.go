@@ -39,12 +39,15 @@ func main() {
 
 func run(ctx context.Context, log *slog.Logger) error {
 	if baseURL := os.Getenv("TRADING_BASE_URL"); baseURL != "" {
+		id := trading.AccountID(os.Getenv("TRADING_ACCOUNT"))
+		if id == "" {
+			return errors.New("TRADING_ACCOUNT is not set: it is the account to trade, such as acc_1")
+		}
 		writes, err := journal.Open("livebot.journal") // on a disk that outlives a container
 		if err != nil {
 			return err
 		}
 		defer writes.Close()
-		id := trading.AccountID(os.Getenv("TRADING_ACCOUNT"))
 		return trade(ctx, baseURL, append(options(writes, id, log), trading.WithSandboxKey(os.Getenv("TRADING_SANDBOX_KEY")),
 			trading.WithLiveKey(os.Getenv("TRADING_LIVE_KEY"))), id, time.Minute, log)
 	}
@@ -117,7 +120,7 @@ func decide(ctx context.Context, client *trading.Client, account *trading.Accoun
 	positions, err := account.Positions(ctx)
 	if err := errors.Join(unread, err); err != nil {
 		log.Warn("cannot read", "err", err)
-		return true, nil
+		return true, hopeless(err)
 	}
 	price, priced := mark.Price()
 	if _, open := positions.In(symbol); open || !priced {
@@ -130,12 +133,22 @@ func decide(ctx context.Context, client *trading.Client, account *trading.Accoun
 	switch {
 	case err == nil:
 		log.Info("bought", "price", filled.Fill.Price, "fee", filled.Fill.Fee)
-	case errors.Is(err, trading.ErrLossLimit), errors.Is(err, trading.ErrAccountLocked):
+	case hopeless(err) != nil:
 		return true, err
 	default: // of one that is not known the client finds out, and takes no entry here until then
-		log.Warn("not bought", "outcome", trading.OutcomeOf(err), "err", err, "advice", trading.AdviceOf(err))
+		log.Warn("no fill is known", "outcome", trading.OutcomeOf(err), "err", err, "advice", trading.AdviceOf(err))
 	}
 	return trading.OutcomeOf(err) != trading.Unknown, nil
+}
+
+// hopeless returns err if nothing that the bot does helps.
+func hopeless(err error) error {
+	for _, why := range []error{trading.ErrLossLimit, trading.ErrAccountLocked, trading.ErrKeyRefused, trading.CodeAccountNotFound} {
+		if errors.Is(err, why) {
+			return err
+		}
+	}
+	return nil
 }
 
 // leave gets out of the market, also of an order in doubt, in a time of its own.

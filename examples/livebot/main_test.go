@@ -47,3 +47,21 @@ func TestAnOrderThatIsFoundOutBetweenTwoRounds(t *testing.T) {
 		})
 	}
 }
+
+// What no order can help ends the bot: an account that the key does not reach, or a key that is refused.
+func TestNothingHelps(t *testing.T) {
+	for id, want := range map[trading.AccountID]error{"acc_none": trading.CodeAccountNotFound, "acc_1": trading.ErrKeyRefused} {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New(tradingsim.WithMark(symbol, "64000"))
+			defer sim.Close()
+			key := sim.LiveKey()
+			if id == "acc_1" {
+				key += "x"
+			}
+			log := slog.New(slog.DiscardHandler)
+			err := trade(t.Context(), sim.URL(), append(options(journal.NewMemory(), id, log), trading.WithSandboxKey(sim.SandboxKey()),
+				trading.WithLiveKey(key), trading.WithTransport(sim.Transport())), id, time.Minute, log)
+			require.ErrorIs(t, err, want)
+		})
+	}
+}
