@@ -15,6 +15,8 @@ type Trades struct {
 	// Rows are the newest that are known, oldest first. First is the place of the first.
 	Rows  []Row `json:"rows,omitempty"`
 	First int   `json:"first,omitempty"`
+	// Series is how often places were counted anew, by a run whose lists do not go on from an earlier one's.
+	Series int `json:"series,omitempty"`
 	// Known: a list was read. Open: older ones may be missing before the first, since an
 	// empty list was read before, and then one of so many rows, which may have been cut.
 	Known bool      `json:"known,omitempty"`
@@ -118,7 +120,7 @@ func (t *Trades) Take(list []Row, begun time.Time, longest int) Reach {
 		rows[len(list)-1-i] = list[i].kept()
 	}
 	if !t.Known {
-		*t = Trades{Rows: rows, Known: true, Begun: begun}
+		t.Rows, t.Known, t.Begun = rows, true, begun
 		return All
 	}
 	fresh, ok := t.fresh(rows, longest)
@@ -127,7 +129,7 @@ func (t *Trades) Take(list []Row, begun time.Time, longest int) Reach {
 		t.Rows, t.Begun = rows, begun
 		return OnlyStart
 	case !ok:
-		*t = Trades{Rows: rows, First: t.End() + 1, Known: true, Begun: begun}
+		t.Rows, t.First, t.Open, t.Begun = rows, t.End()+1, 0, begun
 		return None
 	case t.End() == 0:
 		t.Open = len(rows)

@@ -382,3 +382,67 @@ func TestAJournalKnowsThatATrailCountsNoMore(t *testing.T) {
 		})
 	}
 }
+
+// Journals of two runs have places of two lists, which nothing leads from one to the other: a place of the one says
+// nothing in the other.
+func TestPlacesOfTwoRuns(t *testing.T) {
+	stopped := func(b *book, from uint64) []accounting.Row {
+		list := make([]uint64, accounting.ListCut)
+		for i := range list {
+			list[i] = from - uint64(i)
+		}
+		return rowsOf("SOL", list...)
+	}
+	leaves := func(b *book, id, symbol string) Left {
+		w := b.journaled(b.order(symbol))
+		w.ID = id
+		b.enterNoted(w)
+		return Left{&Booked{ID: id, Asked: w.Asked, Places: w.Places, Entry: true}, b.fold(w)}
+	}
+	first := restartedBook(t, Earlier{None: true})
+	first.lookAt("ACTIVE", stopped(first, 100))
+	bought := leaves(first, "bought, and a stop has closed it", "BTC")
+	require.NotNil(t, bought.Note.Trail)
+
+	second := restartedBook(t, Earlier{})
+	second.lookAt("ACTIVE", stopped(second, 200))
+	second.Restore(bought)
+	second.lookAt("ACTIVE", stopped(second, 200))
+	_, known := second.Course(bought.Booked, true, true, "ACTIVE")
+	require.False(t, known)
+	other := leaves(second, "of another market", "ETH")
+	require.NotNil(t, other.Note.Trail)
+
+	third := restartedBook(t, Earlier{})
+	third.Restore(bought, other)
+	third.lookAt("ACTIVE", stopped(third, 200))
+	_, known = third.Course(other.Booked, true, true, "ACTIVE")
+	assert.True(t, known)
+	_, known = third.Course(bought.Booked, true, true, "ACTIVE")
+	assert.False(t, known, "nothing shows what was closed meanwhile")
+}
+
+// A list that only may go on from an earlier run's leaves no place of that behind its begin.
+func TestPlacesThatMayBeOthersNow(t *testing.T) {
+	before := restartedBook(t, Earlier{None: true})
+	a := before.account(mine)
+	a.sawList(nil, before.now)
+	a.sawList(rowsOf("SOL", 2, 1), before.now)
+	var all []Left
+	for symbol, place := range map[string]int{"ETH": 2, "BTC": 0} {
+		of := a.trails.trail(symbol)
+		of.Base, of.From = &accounting.Base{Place: place}, origin
+		of.Acts = []accounting.Own{{ID: "answered " + symbol, Act: accounting.Act{Kind: accounting.Close, Sent: -1, Ran: true}, Place: place}}
+		n := Note{Sent: 10 - place, Trail: a.trails.saved(symbol)}
+		all = append(all, Left{&Booked{ID: symbol, Asked: asked, Places: &[2]pending.Place{market(symbol)}, Entry: true}, n})
+	}
+	next := restartedBook(t, Earlier{})
+	next.account(mine).sawList(rowsOf("SOL", 9, 8, 7, 6, 5, 4, 3, 2, 1, 19, 18, 17, 16, 15, 14, 13, 12, 11, 2, 1), next.now)
+	next.Restore(all...)
+	for _, l := range all {
+		_, known := next.Course(l.Booked, true, true, "ACTIVE")
+		assert.Equal(t, l.ID == "BTC", known, l.ID)
+	}
+	btc := next.of[mine].trails.trail("BTC")
+	assert.Equal(t, -1, btc.Find("answered BTC").Place)
+}

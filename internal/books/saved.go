@@ -179,13 +179,17 @@ func (a *account) goOn() {
 	all := t.left
 	t.left = nil
 	slices.SortStableFunc(all, func(a, b Left) int { return cmp.Compare(b.based(), a.based()) })
-	known := all[0].based() > 0 && t.goOn(all[0].Note.Trail, a.began)
+	reach := accounting.None
+	if all[0].based() > 0 {
+		reach = t.goOn(all[0].Note.Trail, a.began)
+	}
 	for i := range all {
 		l := &all[i]
 		symbol := l.Places[0].Symbol
 		of := t.trail(symbol)
-		if s := l.Note.Trail; known && l.based() > 0 && of.Base == nil && s.Base.Place >= t.trades.First {
+		if s := l.Note.Trail; reach != accounting.None && l.based() > 0 && of.Base == nil && s.Series == t.trades.Series && s.Base.Place >= t.trades.First {
 			of.goOn(s, t, a.began)
+			of.Keep(reach)
 		}
 		if l.Asked.Kind.Acts() {
 			of.left(l, t, a.began)
@@ -244,22 +248,23 @@ func (a *account) goOnBeside(l *Left, began time.Time) {
 	}
 }
 
-// goOn takes over what an earlier run knew of the closed trades; false if that does not
+// goOn takes over what an earlier run knew of the closed trades; None if that does not
 // fit to what this one knows.
-func (t *trails) goOn(s *Saved, began time.Time) bool {
-	known := s.Trades
+func (t *trails) goOn(s *Saved, began time.Time) accounting.Reach {
+	known, reach := s.Trades, accounting.All
 	known.Begun = began
 	if t.trades.Known {
 		list := slices.Clone(t.trades.Rows)
 		slices.Reverse(list)
-		if reach := known.Take(list, t.trades.Begun, t.longest); reach == accounting.None || reach == accounting.OnlyStart && s.Base.Place > 0 {
-			return false
+		if reach = known.Take(list, t.trades.Begun, t.longest); reach == accounting.None || reach == accounting.OnlyStart && s.Base.Place > 0 {
+			t.trades.Series = s.Series + 1
+			return accounting.None
 		}
 	}
 	t.drop()
 	known.Lag = t.trades.Lag
 	t.trades, t.place = known, -1
-	return true
+	return reach
 }
 
 // goOn takes over what an earlier run knew of a symbol.

@@ -243,7 +243,7 @@ func TestTheRowsThatAJournalHas(t *testing.T) {
 	assert.Nil(t, a.saved(w))
 
 	next := &trails{place: 7}
-	assert.True(t, next.goOn(s, b.now))
+	assert.Equal(t, accounting.All, next.goOn(s, b.now))
 	assert.Equal(t, -1, next.place, "of a list of this process")
 	late := &trail{Trail: accounting.Trail{Base: &accounting.Base{At: 1}}}
 	late.end(accounting.Own{ID: "w_1", Act: accounting.Act{Sent: 2, Ran: true}, Place: 5}, b.now)
