@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
@@ -177,6 +178,10 @@ func TestWhatARunLeavesStill(t *testing.T) {
 			b.pass(ledger.Lag)
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
 		}, []pending.AccountID{"acc_1"}},
+		"an own order was there a moment ago": {Earlier{None: true}, func(b *book) {
+			b.sends(b.limit("BTC"), resting("ord_1"))
+			b.SawOrders(mine, atOnce(time.Now()), nil, nil)
+		}, nil},
 		"a write is left": {Earlier{Still: []pending.AccountID{"acc_1"}}, func(b *book) { b.Restore(Left{b.order("BTC"), Note{}}) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

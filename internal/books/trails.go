@@ -92,7 +92,7 @@ func (a *account) looked() bool {
 }
 
 // Still are the live accounts in which nothing of the program's rests or runs, nor anything
-// that earlier runs left.
+// that earlier runs left, nor was there a lag ago: the first reads of the next run may show that.
 func (b *Books) Still() (ids []pending.AccountID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +102,7 @@ func (b *Books) Still() (ids []pending.AccountID) {
 		}
 	}
 	for id, a := range b.of {
-		waits := func(o accounting.Waiting) bool { return o.Gone.IsZero() }
+		waits := func(o accounting.Waiting) bool { return o.Gone.IsZero() || time.Since(o.Gone) < a.lag }
 		if !a.trails.lists.IsZero() && len(a.trails.left) == 0 && !slices.ContainsFunc(a.trails.waited, waits) {
 			ids = append(ids, id.ID)
 		}
