@@ -179,10 +179,9 @@ func (w *world) compare(left []*lost, before *Books) {
 	first := w.look()
 	time.Sleep(ledger.Lag)
 	second := w.look()
-	equal := first.shows.Equal(second.shows, btc)
 	for _, l := range left {
-		was, before := judged(w, before, l.before, l.gap, first, second, equal)
-		is, why := judged(w, w.Books, l.Booked, l.gap, first, second, equal)
+		was, before := judged(w, before, l.before, l, first, second)
+		is, why := judged(w, w.Books, l.Booked, l, first, second)
 		w.say("%s: before the restart %d, %s, after it %d, %s", l.ID, was, before, is, why)
 		switch {
 		case is == ledger.Applied && !l.ran, is == ledger.NotApplied && l.ran, is != ledger.Unknown && was != ledger.Unknown && is != was:
@@ -198,13 +197,14 @@ func (w *world) compare(left []*lost, before *Books) {
 }
 
 // judged is a verdict by two looks.
-func judged(w *world, b *Books, of *Booked, gap bool, first, second *look, equal bool) (ledger.Outcome, accounting.Reason) {
-	c, ok := b.Course(of, true, !w.shared && !gap, "ACTIVE")
+func judged(w *world, b *Books, of *Booked, l *lost, first, second *look) (ledger.Outcome, accounting.Reason) {
+	c, ok := b.Course(of, true, !w.shared && !l.gap, "ACTIVE")
 	if !ok {
 		return ledger.Unknown, accounting.NoBaseline
 	}
 	w.say("%s", &c)
-	if !equal || !c.still(first.at, second.shows.Position.Size, second.shows.Rows) {
+	show := second.of(l.market)
+	if !first.of(l.market).Equal(show, markets[l.market]) || !c.still(first.at, show.Position.Size, show.Rows) {
 		return ledger.Unknown, accounting.LookAgain
 	}
 	return c.Of(c.asked, accounting.NoAct).Verdict()

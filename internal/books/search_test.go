@@ -52,7 +52,7 @@ func (w *world) judge() {
 		}
 		again := l.look != nil
 		shown := w.look()
-		if again && l.look.shows.Equal(shown.shows, btc) {
+		if again && l.look.of(l.market).Equal(shown.of(l.market), markets[l.market]) {
 			l.began, l.equal = append(l.began, shown.at), l.equal+1
 		} else {
 			l.began, l.equal = []time.Time{shown.at}, 1
@@ -86,7 +86,7 @@ func (w *world) settles(l *lost) bool {
 	if l.equal < 2 {
 		return false
 	}
-	looks, show := l.look.read(), l.look.shows
+	looks, show := l.look.read(), l.look.of(l.market)
 	looks.Begun = l.began[len(l.began)-2]
 	if _, settles := w.GiveUp(l.Booked, looks, show); !settles || l.gap {
 		return false
@@ -113,7 +113,7 @@ func (w *world) verdict(l *lost, again bool) (ledger.Outcome, accounting.Reason)
 	if !ok {
 		return ledger.Unknown, accounting.NoBaseline
 	}
-	equal := l.equal >= 2 && c.still(l.began[0], l.look.shows.Position.Size, l.look.shows.Rows)
+	equal := l.equal >= 2 && c.still(l.began[0], positionOf(l.look.pos[l.market]).Size, l.look.shows.Rows)
 	f := c.Of(c.asked, -1)
 	outcome, why := f.Verdict()
 	w.say("%s", &c)

@@ -3,6 +3,7 @@ package books
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -31,6 +32,10 @@ type world struct {
 	wrote time.Time           // when a write last ended
 	still []pending.AccountID // as the journal had it then
 
+	wide   bool   // it trades two markets, and much is closed in others
+	bursts int    // how seldom so
+	bare   bool   // rows show no time
+	held   [2]int // the positions that it has read
 	kills  int    // how seldom it is killed
 	deep   int    // so many writes are on their way
 	losing bool   // all its answers are lost
@@ -47,27 +52,29 @@ type world struct {
 // accountState is the account at a moment. Its lists are never changed, only replaced.
 type accountState struct {
 	at    time.Time
-	pos   int
+	pos   [2]int
 	rows  []accounting.Row // oldest first
 	rests []rests
 }
 
 // rests is an order that rests, or a run.
 type rests struct {
-	id   string
-	side int
-	left int
-	run  bool
+	id     string
+	market int
+	side   int
+	left   int
+	run    bool
 }
 
 // lost is a write whose answer is lost, and which can run no more.
 type lost struct {
 	*Booked
-	ran   bool
-	held  time.Time
-	look  *look
-	equal int
-	began []time.Time
+	market int
+	ran    bool
+	held   time.Time
+	look   *look
+	equal  int
+	began  []time.Time
 
 	journal *kept
 	before  *Booked // of the run before
@@ -77,10 +84,24 @@ type lost struct {
 // look is one at everything.
 type look struct {
 	at, ended time.Time
-	shows     accounting.State
+	pos       [2]int
+	shows     accounting.State // but the position
+}
+
+// of is what it shows of a market.
+func (l *look) of(market int) accounting.State {
+	s := l.shows
+	s.Position = positionOf(l.pos[market])
+	return s
 }
 
 const btc = "BTC"
+
+// markets are those that the program trades. In elsewhere much else is closed.
+var (
+	markets   = [...]string{btc, "ETH"}
+	elsewhere = [...]string{"SOL", "EUR", "OIL"}
+)
 
 // What the program does, beside its three reads and a look at everything.
 const (
@@ -91,9 +112,12 @@ const (
 
 func newWorld(seed uint64) *world {
 	w := &world{dice: rand.New(rand.NewPCG(seed, 11)), began: time.Now(), found: map[string]int{}}
+	if w.wide = seed%3 == 0; w.wide {
+		w.bare, w.bursts = w.dice.IntN(4) == 0, 2+w.dice.IntN(12)
+	}
 	w.Books = New(w.began, Earlier{None: seed%2 == 0}, nil)
 	for range int(seed % 2 * seed / 2 % 3) { // an earlier run left them
-		w.rest(w.dice.IntN(4) == 0)
+		w.rest(w.market(), w.dice.IntN(4) == 0)
 	}
 	if w.shared = seed%5 == 4; !w.shared {
 		w.Declare(declared)
@@ -111,7 +135,7 @@ func newWorld(seed uint64) *world {
 	w.ends = 3 + w.dice.IntN(40)
 	w.kills = 8 + w.dice.IntN(60)
 	if w.dice.IntN(3) == 0 {
-		w.now.pos = w.dice.IntN(41) - 20
+		w.now.pos[0] = w.dice.IntN(41) - 20
 	}
 	w.keep()
 	return w
@@ -139,42 +163,87 @@ func (w *world) seen(read int) accountState {
 	return w.was[i]
 }
 
+// market draws one that the program trades.
+func (w *world) market() int {
+	if !w.wide {
+		return 0
+	}
+	return w.dice.IntN(3) / 2
+}
+
 // trade trades at the market.
-func (w *world) trade(size int, cause accounting.Cause, what string) {
-	before := w.now.pos
-	w.now.pos += size
+func (w *world) trade(market, size int, cause accounting.Cause, what string) {
+	before := w.now.pos[market]
+	w.now.pos[market] += size
 	if before*size < 0 {
 		side, closed := accounting.Long, min(max(before, -before), max(size, -size))
 		if before < 0 {
 			side = accounting.Short
 		}
-		w.now.rows = append(slices.Clip(w.now.rows), accounting.Row{
-			Digest: uint64(len(w.now.rows) + 1), Symbol: btc, Side: side, Cause: cause,
-			Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(closed))), ClosedAt: servicetime.Shown(time.Now()),
-		})
+		w.row(markets[market], side, cause, closed, 0)
 	}
-	w.say("  %s trades %d: position %d, %d rows", what, size, w.now.pos, len(w.now.rows))
+	w.say("  %s trades %d %s: position %d, %d rows", what, size, markets[market], w.now.pos[market], len(w.now.rows))
 	w.keep()
 }
 
+// row adds a closed trade. In wide worlds equal ones look alike.
+func (w *world) row(symbol string, side accounting.Side, cause accounting.Cause, size, price int) {
+	r := accounting.Row{
+		Digest: uint64(len(w.now.rows) + 1), Symbol: symbol, Side: side, Cause: cause,
+		Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(size))), ClosedAt: servicetime.Shown(time.Now()),
+	}
+	if w.bare {
+		r.ClosedAt = servicetime.Time{}
+	}
+	if w.wide {
+		h := fnv.New64a()
+		fmt.Fprint(h, symbol, side, cause, size, price, r.ClosedAt)
+		r.Digest = h.Sum64()
+		w.now.rows = w.now.rows[max(0, len(w.now.rows)-accounting.ListCut):]
+	}
+	w.now.rows = append(slices.Clip(w.now.rows), r)
+}
+
 // rest adds an order that rests, or a run.
-func (w *world) rest(run bool) rests {
+func (w *world) rest(market int, run bool) rests {
 	w.next++
-	o := rests{id: fmt.Sprint("o", w.next), side: 1 - 2*w.dice.IntN(2), left: 1 + w.dice.IntN(20), run: run}
+	o := rests{id: fmt.Sprint("o", w.next), market: market, side: 1 - 2*w.dice.IntN(2), left: 1 + w.dice.IntN(20), run: run}
 	w.now.rests = append(slices.Clip(w.now.rests), o)
-	w.say("  %s rests: %d", o.id, o.side*o.left)
+	w.say("  %s rests: %d %s", o.id, o.side*o.left, markets[market])
 	w.keep()
 	return o
 }
 
-// byItself lets something fill that waits, or a stop.
+// byItself lets something fill that waits, or a stop, in wide worlds amid a burst of others.
 func (w *world) byItself() {
+	if !w.wide || w.dice.IntN(w.bursts) > 0 {
+		w.one()
+		return
+	}
+	n := 1 + w.dice.IntN(25)
+	amid, cause := w.dice.IntN(n+1), accounting.Market+accounting.Cause(w.dice.IntN(3))
+	apart := time.Duration(w.dice.IntN(2)*w.dice.IntN(4900/n)) * time.Millisecond
+	for i := range n {
+		if i == amid {
+			w.one()
+		}
+		w.row(elsewhere[w.dice.IntN(len(elsewhere))], accounting.Long, cause, 1+w.dice.IntN(3), w.dice.IntN(100))
+		w.keep()
+		time.Sleep(apart)
+	}
+	w.say("  %d are closed elsewhere, %s apart", n, apart)
+}
+
+// one is one of these.
+func (w *world) one() {
+	market := w.market()
+	pos := w.now.pos[market]
 	if w.shared && w.dice.IntN(2) == 0 {
 		size := (1 + w.dice.IntN(20)) * (1 - 2*w.dice.IntN(2))
 		if w.dice.IntN(2) == 0 { // he closes a part of what is there
-			size = -w.now.pos / (1 + w.dice.IntN(3))
+			size = -pos / (1 + w.dice.IntN(3))
 		}
-		w.trade(size, accounting.Market, "a stranger")
+		w.trade(market, size, accounting.Market, "a stranger")
 		return
 	}
 	if n := len(w.now.rests); n > 0 && w.dice.IntN(4) > 0 {
@@ -185,11 +254,11 @@ func (w *world) byItself() {
 		if left[i].left -= size; left[i].left == 0 {
 			left = slices.Delete(left, i, i+1)
 		}
-		side, id := o.side, o.id
+		of := *o
 		w.now.rests = left
-		w.trade(side*size, accounting.Market, id)
-	} else if w.now.pos != 0 {
-		w.trade(-w.now.pos, accounting.StopLoss, "a stop")
+		w.trade(of.market, of.side*size, accounting.Market, of.id)
+	} else if pos != 0 {
+		w.trade(market, -pos, accounting.StopLoss, "a stop")
 	}
 }
 
@@ -234,12 +303,15 @@ func (w *world) read(what int) accountState {
 	at := Read{begun, time.Now()}
 	switch what {
 	case 0:
-		held := []Held{{Symbol: btc, Position: s.position()}}
-		if s.pos == 0 {
-			held = nil
+		var held []Held
+		for i, pos := range s.pos {
+			if pos != 0 {
+				held = append(held, Held{Symbol: markets[i], Position: positionOf(pos)})
+			}
 		}
+		w.held = s.pos
 		w.each(func(b *Books) { b.SawPositions(mine, at, held) })
-		w.say("read position: %d", s.pos)
+		w.say("read positions: %d", s.pos)
 	case 1:
 		w.each(func(b *Books) { b.SawTrades(mine, at, s.list) })
 		w.say("read trades: %d", len(s.rows))
@@ -253,8 +325,8 @@ func (w *world) read(what int) accountState {
 	return s
 }
 
-func (s accountState) position() accounting.Position {
-	return accounting.Position{Size: decimal.NewFromInt(int64(s.pos))}
+func positionOf(pos int) accounting.Position {
+	return accounting.Position{Size: decimal.NewFromInt(int64(pos))}
 }
 
 func (s accountState) list(most int) []accounting.Row {
@@ -266,9 +338,9 @@ func (s accountState) list(most int) []accounting.Row {
 func (s accountState) waiting() (resting, running []accounting.Waiting) {
 	for _, o := range s.rests {
 		if o.run {
-			running = append(running, accounting.Waiting{ID: o.id, Symbol: btc, Side: accounting.Side(o.side)})
+			running = append(running, accounting.Waiting{ID: o.id, Symbol: markets[o.market], Side: accounting.Side(o.side)})
 		} else {
-			resting = append(resting, accounting.Waiting{ID: o.id, Symbol: btc, Side: accounting.Side(o.side), Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(o.left)))})
+			resting = append(resting, accounting.Waiting{ID: o.id, Symbol: markets[o.market], Side: accounting.Side(o.side), Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(o.left)))})
 		}
 	}
 	return resting, running
@@ -279,7 +351,7 @@ func (w *world) look() *look {
 	l := &look{at: time.Now()}
 	w.read(3)
 	l.shows.Status = "ACTIVE"
-	l.shows.Position = w.read(0).position()
+	l.pos = w.read(0).pos
 	resting, running := w.read(2).waiting()
 	l.shows.Orders, l.shows.Runs = IDsOf(resting), IDsOf(running)
 	l.shows.Rows = w.read(1).list(512)
@@ -305,8 +377,12 @@ func (w *world) draw() int {
 // write has the program send an order, a close, or something that waits.
 func (w *world) write(kind int) {
 	w.next++
-	b := &Booked{ID: fmt.Sprint("w", w.next), Places: &[2]pending.Place{market(btc)}}
+	of := w.market()
+	b := &Booked{ID: fmt.Sprint("w", w.next), Places: &[2]pending.Place{market(markets[of])}}
 	size := (1 + w.dice.IntN(10)) * (1 - 2*w.dice.IntN(2))
+	if again := w.held[of]; w.wide && again != 0 && w.dice.IntN(3) == 0 { // as much as it holds
+		size = again
+	}
 	side := accounting.Side(1)
 	if size < 0 {
 		side = -1
@@ -321,7 +397,7 @@ func (w *world) write(kind int) {
 		b.Asked, b.Entry, b.Run = &accounting.Act{Side: side}, true, w.dice.IntN(2) == 0
 		b.Places[1] = market("")
 	}
-	of := w.books(b, kind == aClose && (w.blind || w.dice.IntN(40) == 0))
+	journal := w.books(b, kind == aClose && (w.blind || w.dice.IntN(40) == 0))
 	w.SendBegan(mine)
 	sent := time.Now()
 	w.pass(200)
@@ -333,34 +409,35 @@ func (w *world) write(kind int) {
 	ran := !isLost || w.dice.IntN(2) == 0
 	did := &Did{Own: accounting.Own{Act: *b.Asked, Began: sent}}
 	did.Own.Ran = true
-	w.say("%s: %v %s, lost %t", b.ID, *b.Asked, map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
+	w.say("%s: %v %s %s, lost %t", b.ID, *b.Asked, markets[of], map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
 	switch {
 	case kind == aLimit:
-		o := w.rest(b.Run)
+		o := w.rest(of, b.Run)
 		b.Asked.Side = accounting.Side(o.side)
 		did.Own.WaitID, did.Own.Act = o.id, accounting.Act{Kind: accounting.Limit, Side: b.Asked.Side, Size: decimal.NewFromInt(int64(o.left))}
 		if b.Run {
 			did.Own.Kind = accounting.Pro
 		}
 	case kind == aClose && ran:
-		closed := max(w.now.pos, -w.now.pos) * share / 100
+		pos := w.now.pos[of]
+		closed := max(pos, -pos) * share / 100
 		if ran = closed > 0; !ran {
 			break
 		}
-		if w.now.pos > 0 {
+		if pos > 0 {
 			closed = -closed
 		}
-		w.trade(closed, accounting.Market, b.ID)
+		w.trade(of, closed, accounting.Market, b.ID)
 	case ran:
-		w.trade(size, accounting.Market, b.ID)
-		did.Own.After = decimal.NewNullDecimal(w.now.position().Size)
+		w.trade(of, size, accounting.Market, b.ID)
+		did.Own.After = decimal.NewNullDecimal(positionOf(w.now.pos[of]).Size)
 	}
 	w.pass(200)
 	now := time.Now()
 	w.wrote = now
 	w.SendEnded(mine, now)
 	if isLost {
-		w.doubt = append(w.doubt, &lost{Booked: b, ran: ran, held: now, journal: of})
+		w.doubt = append(w.doubt, &lost{Booked: b, market: of, ran: ran, held: now, journal: journal})
 		if w.dice.IntN(4) > 0 { // else it may be killed before it knows
 			w.Doubt(b)
 		}

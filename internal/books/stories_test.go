@@ -25,7 +25,7 @@ const aPosition, aTrades, whatWaits = 0, 1, 2
 func stillWorld(seed uint64, pos int) *world {
 	w := newWorld(seed)
 	time.Sleep(time.Minute)
-	w.lags, w.moves, w.now.pos, w.now.rests = [3]int{}, 1<<30, pos, nil
+	w.lags, w.moves, w.wide, w.now.pos, w.now.rests = [3]int{}, 1<<30, false, [2]int{pos}, nil
 	w.keep()
 	return w
 }
@@ -88,9 +88,9 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				looks := saw.read()
 				time.Sleep(lag)
 				looks.Ended = w.look().ended
-				_, settles := w.GiveUp(lost, looks, saw.shows)
+				_, settles := w.GiveUp(lost, looks, saw.of(0))
 				assert.Equal(t, want, settles)
-				assert.Equal(t, want, w.Settle(lost, looks, saw.shows))
+				assert.Equal(t, want, w.Settle(lost, looks, saw.of(0)))
 			})
 		})
 	}
@@ -113,14 +113,14 @@ func TestAnOrderOfAnEarlierRunFillsUnseen(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := stillWorld(1, 0)
 				w.lags[aPosition] = row.lag
-				o := w.rest(false)
+				o := w.rest(0, false)
 				for _, read := range row.before {
 					time.Sleep(ledger.Lag + time.Second)
 					w.read(read)
 				}
 				time.Sleep(ledger.Lag + time.Second)
 				w.now.rests = nil
-				w.trade(o.side*o.left, accounting.Market, o.id)
+				w.trade(0, o.side*o.left, accounting.Market, o.id)
 				for _, read := range row.after {
 					w.read(read)
 				}
@@ -138,8 +138,8 @@ func TestAnOrderOfAnEarlierRunFillsUnseen(t *testing.T) {
 				first := w.look()
 				time.Sleep(ledger.Lag + time.Second)
 				second := w.look()
-				require.True(t, first.shows.Equal(second.shows, btc))
-				outcome, why := judged(w, w.Books, b, false, first, second, true)
+				require.True(t, first.of(0).Equal(second.of(0), btc))
+				outcome, why := judged(w, w.Books, b, &lost{}, first, second)
 				assert.Equal(t, ledger.Unknown, outcome, why)
 			})
 		})
@@ -158,7 +158,7 @@ func TestALimitThatWasFoundOut(t *testing.T) {
 		limit := b.limit(btc)
 		limit.ID = "limit"
 		w.Enter(limit)
-		w.trade(1, accounting.Market, "limit")
+		w.trade(0, 1, accounting.Market, "limit")
 		time.Sleep(time.Minute)
 		shown := w.look().at
 		w.Leave(limit, &Did{ShownFrom: shown, Own: accounting.Own{Act: accounting.Act{Ran: true}, Heard: time.Now()}})
