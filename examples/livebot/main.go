@@ -40,9 +40,6 @@ func main() {
 func run(ctx context.Context, log *slog.Logger) error {
 	if baseURL := os.Getenv("TRADING_BASE_URL"); baseURL != "" {
 		id := trading.AccountID(os.Getenv("TRADING_ACCOUNT"))
-		if id == "" {
-			return errors.New("TRADING_ACCOUNT is not set: it is the account to trade, such as acc_1")
-		}
 		writes, err := journal.Open("livebot.journal") // on a disk that outlives a container
 		if err != nil {
 			return err
@@ -101,8 +98,12 @@ func trade(ctx context.Context, baseURL string, opts []trading.Option, id tradin
 			return nil
 		}
 		if was, known = known, nothingPending(ctx, account); was && known {
-			if known, err = decide(ctx, client, account, time.Now().Truncate(every), log); err != nil {
-				return err
+			known, err = decide(ctx, client, account, time.Now().Truncate(every), log)
+			switch {
+			case errors.Is(err, trading.ErrLossLimit), errors.Is(err, trading.ErrAccountLocked), errors.Is(err, trading.ErrKeyRefused), errors.Is(err, trading.CodeAccountNotFound):
+				return err // nothing that it does helps
+			case err != nil: // of an order that is not known the client finds out, and takes no entry here until then
+				log.Warn("not this round", "outcome", trading.OutcomeOf(err), "err", err, "advice", trading.AdviceOf(err))
 			}
 		}
 	}
@@ -119,8 +120,7 @@ func decide(ctx context.Context, client *trading.Client, account *trading.Accoun
 	mark, unread := client.Sandbox.Price(ctx, symbol)
 	positions, err := account.Positions(ctx)
 	if err := errors.Join(unread, err); err != nil {
-		log.Warn("cannot read", "err", err)
-		return true, hopeless(err)
+		return true, err
 	}
 	price, priced := mark.Price()
 	if _, open := positions.In(symbol); open || !priced {
@@ -130,25 +130,10 @@ func decide(ctx context.Context, client *trading.Client, account *trading.Accoun
 		Symbol: symbol, Side: trading.Long, Size: trading.Dec("0.01"), Leverage: trading.Dec("2"),
 		ExpectedPrice: trading.At(price), StopLoss: trading.At(price.Mul(trading.Dec("0.99")).Round(2)),
 	}, trading.WithClientOrderID("livebot "+round.Format(time.RFC3339)))
-	switch {
-	case err == nil:
+	if err == nil {
 		log.Info("bought", "price", filled.Fill.Price, "fee", filled.Fill.Fee)
-	case hopeless(err) != nil:
-		return true, err
-	default: // of one that is not known the client finds out, and takes no entry here until then
-		log.Warn("no fill is known", "outcome", trading.OutcomeOf(err), "err", err, "advice", trading.AdviceOf(err))
 	}
-	return trading.OutcomeOf(err) != trading.Unknown, nil
-}
-
-// hopeless returns err if nothing that the bot does helps.
-func hopeless(err error) error {
-	for _, why := range []error{trading.ErrLossLimit, trading.ErrAccountLocked, trading.ErrKeyRefused, trading.CodeAccountNotFound} {
-		if errors.Is(err, why) {
-			return err
-		}
-	}
-	return nil
+	return trading.OutcomeOf(err) != trading.Unknown, err
 }
 
 // leave gets out of the market, also of an order in doubt, in a time of its own.
