@@ -185,8 +185,8 @@ func (h *heard) said() ledger.Answer {
 }
 
 // answer is the same for the driver. result is what a success was decoded into.
-func (h *heard) answer(result wire.Value) resolve.Answer {
-	a := resolve.Answer{Answer: h.said(), Key: h.key, Body: h.Body, Received: h.Received, Err: h.failed, Heard: h}
+func (h *heard) answer(result wire.Value) resolve.Response {
+	a := resolve.Response{Answer: h.said(), Key: h.key, Body: h.Body, Received: h.Received, Err: h.failed, Heard: h}
 	if h.refusal != nil {
 		a.Refusal = h.refusal
 	}

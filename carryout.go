@@ -93,7 +93,7 @@ func (c *call) decide() bool {
 
 // join takes the outcome of a write that was placed before under the same client
 // order id, and asks about it.
-func (c *call) join(earlier *resolve.Write) error {
+func (c *call) join(earlier *resolve.OpenWrite) error {
 	select {
 	case <-earlier.Handed():
 	case <-c.ctx.Done():
@@ -129,7 +129,7 @@ func (c *call) conclude() {
 
 // waitFor waits until it is known what became of a write, as long as the caller
 // does.
-func (c *call) waitFor(of *resolve.Write) {
+func (c *call) waitFor(of *resolve.OpenWrite) {
 	ctx := c.ctx
 	patience := c.opts.patience(c.entry)
 	if redirect := (*RedirectError)(nil); errors.As(c.last.failed, &redirect) {

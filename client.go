@@ -185,7 +185,7 @@ func (c *core) askGate(ctx context.Context) (*Health, error) {
 // ageOf is how old an assessment is by the service's clock, at the most: a Date has whole
 // seconds. One that is of later than now says nothing.
 func (c *core) ageOf(h *Health, at time.Time) (time.Duration, bool) {
-	age, known := c.driver.Clock.At(at).Service.Add(time.Second).Since(servicetime.Shown(h.AsOf))
+	age, known := c.driver.Clocks.At(at).Service.Add(time.Second).Since(servicetime.Shown(h.AsOf))
 	return age, known && age >= 0
 }
 

@@ -115,7 +115,7 @@ func Rules() iter.Seq[Rule] {
 	}
 }
 
-func ruleOf(r spec.Rule) Rule {
+func ruleOf(r spec.CodeRule) Rule {
 	outcome, advice := NotApplied, r.Advice
 	switch {
 	case r.Outcome == spec.Unknown:

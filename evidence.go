@@ -19,7 +19,7 @@ import (
 // Conversions between the records of the program and what the books and the driver go by.
 
 // sees shows the books what an answer says of an account.
-func sees(b *books.Books, of books.Account, a *heard, what any) {
+func sees(b *books.Books, of books.AccountKey, a *heard, what any) {
 	var at books.Read // of what a cache has kept that is not known
 	if !transport.Aged(a.Header) {
 		at = books.Read{Begun: a.Sent, Ended: a.Received}
@@ -48,8 +48,8 @@ func sees(b *books.Books, of books.Account, a *heard, what any) {
 }
 
 // heldPosition is a position as accounting sees it.
-func heldPosition(p *Position) accounting.Position {
-	return accounting.Position{Size: p.Signed(), EntryPrice: p.EntryPrice, OpenedAt: servicetime.Shown(p.OpenedAt)}
+func heldPosition(p *Position) accounting.Holding {
+	return accounting.Holding{Size: p.Signed(), EntryPrice: p.EntryPrice, OpenedAt: servicetime.Shown(p.OpenedAt)}
 }
 
 // heldPositions are those of a list that are open, as the books take them.
@@ -57,7 +57,7 @@ func heldPositions(positions []Position) []books.Held {
 	held := make([]books.Held, 0, len(positions))
 	for i := range positions {
 		if p := &positions[i]; p.isOpen() {
-			held = append(held, books.Held{Symbol: p.Symbol, Position: heldPosition(p)})
+			held = append(held, books.Held{Symbol: p.Symbol, Holding: heldPosition(p)})
 		}
 	}
 	return held
@@ -81,7 +81,7 @@ func endedOf(runs []Run) accounting.Newest {
 	return accounting.NewestOf(len(runs), func(i int) string { return string(runs[i].ID) })
 }
 
-func sideOf(s Side) accounting.Side { return resolve.SideOf(string(s)) }
+func sideOf(s Side) accounting.Direction { return resolve.SideOf(string(s)) }
 
 // digestsOf are closed trades as the books keep them.
 func digestsOf(trades []Trade) func(most int) []accounting.Row {
@@ -131,8 +131,8 @@ func levelAtPrice(price decimal.NullDecimal) Level {
 	return At(price.Decimal)
 }
 
-func bookOf(env Environment, id AccountID) books.Account {
-	return books.Account{Environment: env, ID: id}
+func bookOf(env Environment, id AccountID) books.AccountKey {
+	return books.AccountKey{Environment: env, ID: id}
 }
 
 var paperBook = bookOf(EnvSandbox, "")
@@ -152,7 +152,7 @@ func resolutionOf(r *resolve.Found) Resolution {
 }
 
 // lookOf is a look as a resolution shows it.
-func lookOf(l *resolve.Look, symbol string) Look {
+func lookOf(l *resolve.AccountLook, symbol string) Look {
 	p := l.Positions[symbol]
 	look := Look{At: l.At, Size: p.Size, EntryPrice: p.EntryPrice, Trades: l.Shown.([]Trade)}
 	look.Orders, look.Runs, look.Finished = named[OrderID](l.Orders), named[RunID](l.Runs), named[RunID](l.Finished.IDs)

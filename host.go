@@ -20,7 +20,7 @@ import (
 type host struct{ c *core }
 
 // Read reads an account, or one list of it. For an entry that waits it tries again within its second.
-func (h host) Read(ctx context.Context, of books.Account, list resolve.List, awaited bool) (*resolve.Look, error) {
+func (h host) Read(ctx context.Context, of books.AccountKey, list resolve.List, awaited bool) (*resolve.AccountLook, error) {
 	opts := recoveryOptions()
 	if awaited {
 		opts.retry = defaultCallOptions().retry
@@ -31,7 +31,7 @@ func (h host) Read(ctx context.Context, of books.Account, list resolve.List, awa
 	if live {
 		t = account
 	}
-	l := &resolve.Look{At: time.Now()}
+	l := &resolve.AccountLook{At: time.Now()}
 	if all {
 		state, err := t.State(ctx)
 		if err != nil {
@@ -44,7 +44,7 @@ func (h host) Read(ctx context.Context, of books.Account, list resolve.List, awa
 		if err != nil {
 			return nil, err
 		}
-		l.Positions, l.Levels = make(map[string]accounting.Position, len(positions)), make(map[string]resolve.Levels)
+		l.Positions, l.Levels = make(map[string]accounting.Holding, len(positions)), make(map[string]resolve.Levels)
 		for i := range positions {
 			l.Positions[positions[i].Symbol] = heldPosition(&positions[i])
 			l.Levels[positions[i].Symbol] = levelsOf(&positions[i])
@@ -109,7 +109,7 @@ func (p prepared) APIKey() string { return p.apiKey.ID() }
 
 func (p prepared) Drop() { p.returnSlot(false) }
 
-func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Answer {
+func (p prepared) Send(ctx context.Context, gate transport.Gate) resolve.Response {
 	p.ctx, p.gate = ctx, gate
 	if p.endpoint.Write {
 		p.gate = permitGate{&p.core.permit, p.env, p.account, p.placesEntry, gate}

@@ -32,7 +32,7 @@ func TestNoFieldIsLostOnItsWayOut(t *testing.T) {
 	var resolved resolve.Found
 	setAll(reflect.ValueOf(&resolved).Elem())
 	resolved.Looks[0].Shown = []Trade{{}}
-	resolved.Looks[0].Positions[resolved.Intent.Symbol] = accounting.Position{Size: decimal.New(1, 0), EntryPrice: decimal.New(1, 0)}
+	resolved.Looks[0].Positions[resolved.Intent.Symbol] = accounting.Holding{Size: decimal.New(1, 0), EntryPrice: decimal.New(1, 0)}
 	resolved.Looks[0].Finished.IDs = []string{"r"}
 	requireAll(t, "Resolution", reflect.ValueOf(resolutionOf(&resolved)))
 	requireAll(t, "Look", reflect.ValueOf(resolutionOf(&resolved).Looks[0]))

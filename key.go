@@ -27,18 +27,18 @@ type decisions struct {
 
 // decision is what a write begins with.
 type decision struct {
-	write   *resolve.Write // nil if it has taken nothing that it would have to let go
-	earlier *resolve.Write // that has its name and is still on its way
-	since   uint64         // the number of the drivers' last request before the journal was read
-	stored  *heard         // the answer from before
-	outcome Outcome        // of the decision that has the key, whichever call sent it
+	write   *resolve.OpenWrite // nil if it has taken nothing that it would have to let go
+	earlier *resolve.OpenWrite // that has its name and is still on its way
+	since   uint64             // the number of the drivers' last request before the journal was read
+	stored  *heard             // the answer from before
+	outcome Outcome            // of the decision that has the key, whichever call sent it
 	err     error
 }
 
 // decide gives a write its first key, and finds out whether it was placed before.
 func (d *decisions) decide(ctx context.Context, r *request, order *Order, unnamed resolve.Unnamed) (is decision) {
 	is.outcome = NotApplied
-	w := &resolve.Write{Intent: d.intent(r), Traits: resolve.TraitsOf(r.endpoint)}
+	w := &resolve.OpenWrite{Intent: d.intent(r), Traits: resolve.TraitsOf(r.endpoint)}
 	if w.Traits.Levels {
 		w.Setting = resolve.Setting{Unnamed: unnamed, Restores: r.opts.restores}
 	}
@@ -82,7 +82,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 }
 
 // takeName takes a client order id, or a given key, and looks up what became of it before.
-func (d *decisions) takeName(ctx context.Context, r *request, w *resolve.Write, terms *ledger.Terms, is *decision) (try int) {
+func (d *decisions) takeName(ctx context.Context, r *request, w *resolve.OpenWrite, terms *ledger.Terms, is *decision) (try int) {
 	terms.FirstUseKnown = d.firstUseKnown(&r.opts.key)
 	is.since = d.driver.Requests()
 	earlier, last, err := d.driver.Take(ctx, w)
@@ -187,7 +187,7 @@ func (d *decisions) terms(r *request, traits resolve.Traits) ledger.Terms {
 		NoProbe:       r.opts.withoutProbe,
 		Without:       d.relies.Of(r.env == EnvLive),
 		FirstUseKnown: true,
-		Decided:       d.driver.Clock.At(r.began),
+		Decided:       d.driver.Clocks.At(r.began),
 		Retry:         r.opts.bounds(),
 	}
 }

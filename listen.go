@@ -72,7 +72,7 @@ func (c *call) exchangeListened(ctx context.Context, sent *transport.Outgoing, q
 }
 
 // listen goes on with an attempt that nobody waits for.
-func (c *call) listen(a *transport.Attempt, number int, q *question) {
+func (c *call) listen(a *transport.RoundTrip, number int, q *question) {
 	w, x, d := c.write, &c.core.exchanger, c.core.driver
 	if n := len(w.listening); n > 1 {
 		w.listening[n-1].Abort()

@@ -19,14 +19,14 @@ const (
 // listeners are the attempts of calls that are over.
 type listeners struct {
 	mu   sync.Mutex
-	left []*transport.Attempt // oldest first
+	left []*transport.RoundTrip // oldest first
 }
 
 // add bounds how long attempts are listened to, and how many.
-func (l *listeners) add(attempts []*transport.Attempt) {
+func (l *listeners) add(attempts []*transport.RoundTrip) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.left = slices.DeleteFunc(l.left, func(a *transport.Attempt) bool { return !isUnderWay(a) })
+	l.left = slices.DeleteFunc(l.left, func(a *transport.RoundTrip) bool { return !isUnderWay(a) })
 	for _, a := range attempts {
 		if isUnderWay(a) {
 			a.AbortAfter(listensFor)
@@ -65,7 +65,7 @@ func (u *usual) heard(h *heard) {
 	u.mean += (d - u.mean) / 8
 }
 
-func isUnderWay(a *transport.Attempt) bool {
+func isUnderWay(a *transport.RoundTrip) bool {
 	select {
 	case <-a.Over():
 		return false

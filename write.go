@@ -23,9 +23,9 @@ type writing struct {
 	ctx     context.Context // the call's
 	driver  *resolve.Driver
 	permit  *permit
-	of      *resolve.Write // nil before it has a key
-	order   Order          // if placed
-	placed  *Order         // the order that it places; nil if it does not
+	of      *resolve.OpenWrite // nil before it has a key
+	order   Order              // if placed
+	placed  *Order             // the order that it places; nil if it does not
 	unnamed resolve.Unnamed
 	since   uint64 // the number of the drivers' last request before the journal was read
 
@@ -35,11 +35,11 @@ type writing struct {
 	mayHaveLeft bool // any byte of it
 	forget      bool // it needs no resolution
 
-	listening  []*transport.Attempt // that nobody waits for: the first and the newest
-	heard      *heard               // the late answer that has ended its sending
-	decided    bool                 // that has decided it
-	askedTwice bool                 // the first was left early, so that a second may go
-	asked      bool                 // it has gone, or was left out
+	listening  []*transport.RoundTrip // that nobody waits for: the first and the newest
+	heard      *heard                 // the late answer that has ended its sending
+	decided    bool                   // that has decided it
+	askedTwice bool                   // the first was left early, so that a second may go
+	asked      bool                   // it has gone, or was left out
 
 	found error // what resolving it came to, beside the answer
 }

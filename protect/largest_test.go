@@ -26,7 +26,7 @@ func newSearched(clock func() time.Duration) largest.Bound {
 	return s
 }
 
-func (s *searched) See(l largest.Look) { s.reserved.See(claims.Look(l)) }
+func (s *searched) See(l largest.Look) { s.reserved.See(claims.Snapshot(l)) }
 
 func (s *searched) Enter(l largest.Look, w largest.Write) bool {
 	s.See(l)

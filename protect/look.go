@@ -64,7 +64,7 @@ func (w *watcher) take(l *look) {
 		return
 	}
 	w.look = l
-	w.reserved.See(claims.Look{Began: l.began.mono, Ended: l.ended.mono, Open: l.open, Positions: l.positions})
+	w.reserved.See(claims.Snapshot{Began: l.began.mono, Ended: l.ended.mono, Open: l.open, Positions: l.positions})
 	w.follow()
 	held, assumed := w.holdings(w.p.now())
 	l.computed = computedEquity(l.state.Balance, held)

@@ -45,7 +45,7 @@ func (s *searched) Enter(l largest.Look, w largest.Write) bool {
 	}
 	s.sent[w.ID] = of
 	c, err := s.claimOf(of, of.asks)
-	return err == nil && s.admit(of, c, largest.Limit, claims.Look(l)) == nil
+	return err == nil && s.admit(of, c, largest.Limit, claims.Snapshot(l)) == nil
 }
 
 // See is an entry that is refused.

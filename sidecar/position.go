@@ -168,7 +168,7 @@ func (p *positions) claimOf(w *write, of *asks) (*claim, error) {
 
 // judge judges an entry by the account as it is now, and by what may still come.
 func (p *positions) judge(ctx context.Context, w *write, c *claim, most decimal.Decimal) error {
-	l := claims.Look{Began: p.at(time.Now())}
+	l := claims.Snapshot{Began: p.at(time.Now())}
 	account := p.client.Live.Account(trading.AccountID(w.Place.Account))
 	var err error
 	if l.Open, err = account.OpenOrders(ctx); err != nil { // before the positions: what is filled between the two counts twice
@@ -182,7 +182,7 @@ func (p *positions) judge(ctx context.Context, w *write, c *claim, most decimal.
 }
 
 // admit judges an entry by a look, and claims for it.
-func (p *positions) admit(w *write, c *claim, most decimal.Decimal, l claims.Look) error {
+func (p *positions) admit(w *write, c *claim, most decimal.Decimal, l claims.Snapshot) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.learn(w.Place.Account)

@@ -112,7 +112,7 @@ func (e *Engine) up(m Moment) time.Duration {
 // not known how much it may add, or lose. The caller has the lock.
 func (e *Engine) seen(account trading.AccountID, l *look) (judged bool) {
 	set := e.claimsOf(account)
-	set.See(claims.Look{Began: l.began.Up, Ended: l.ended.Up, Open: &l.orders, Positions: l.positions})
+	set.See(claims.Snapshot{Began: l.began.Up, Ended: l.ended.Up, Open: &l.orders, Positions: l.positions})
 	_, unsized := set.Unsized("")
 	return !unsized && !slices.ContainsFunc(set.All(), func(c *claims.Claim[*write]) bool {
 		return c.Elsewhere && c.Of.Risk.IsZero() // its price is not known

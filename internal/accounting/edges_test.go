@@ -12,11 +12,11 @@ import (
 // The facts at which a verdict turns, each beside the nearest that decides otherwise.
 
 // edge is a held write of one unit on a declared account that was flat, changed.
-func edge(k Kind, change ...func(*seen)) seen {
+func edge(k ActKind, change ...func(*seen)) seen {
 	f := seen{At: at(lookTime), Facts: Facts{
 		Asked: Act{Kind: k, Side: Long, Size: num("1"), Percent: num("50"), Sent: 1}, Symbol: "X", From: served(fromTime),
 		Held: true, Exclusive: true,
-		Look: Look{State: State{Status: "ACTIVE"}, Equal: 3},
+		Look: State{Status: "ACTIVE"}, Equal: 3,
 	}, Base: &seenBase{Base: Base{Status: "ACTIVE"}, Rows: past}}
 	f.Look.Rows = past
 	for _, c := range change {
@@ -42,7 +42,7 @@ func closedRows(rows ...Row) func(*seen) {
 var past = []Row{{Symbol: "Y", Digest: 101, ClosedAt: served(fromTime - 1)}, {Symbol: "Y", Digest: 102, ClosedAt: served(fromTime - 1)}, {Symbol: "Y", Digest: 103, ClosedAt: served(fromTime - 1)}}
 
 // traded is a row of so much of a side.
-func traded(side Side, size string, cause Cause) Row {
+func traded(side Direction, size string, cause Cause) Row {
 	return Row{Symbol: "X", Side: side, Cause: cause, Size: opt(size), ClosedAt: served(fromTime + 1)}
 }
 
@@ -55,7 +55,7 @@ func by(own ...Own) func(*seen) {
 	}
 }
 
-func of(state func(*Look)) func(*seen) { return func(f *seen) { state(&f.Look) } }
+func of(state func(*State)) func(*seen) { return func(f *seen) { state(&f.Look) } }
 
 func based(change func(*seenBase)) func(*seen) { return func(f *seen) { change(f.Base) } }
 
@@ -121,16 +121,16 @@ func TestWhereAVerdictTurns(t *testing.T) {
 		is   ledger.Outcome
 	}{
 		"flat, and another market traded":          {edge(Entry, noBaseline, closedRows(elsewhere(fromTime+1))), NoTrace, ledger.NotApplied},
-		"nine tenths, without a baseline":          {edge(Entry, noBaseline, of(func(l *Look) { l.Position.Size = num("0.9") })), NoBaseline, ledger.Unknown},
+		"nine tenths, without a baseline":          {edge(Entry, noBaseline, of(func(l *State) { l.Position.Size = num("0.9") })), NoBaseline, ledger.Unknown},
 		"flat, and its own did":                    {edge(Entry, noBaseline, closedRows(traded(Long, "1", Market))), NoBaseline, ledger.Unknown},
 		"of after it":                              {edge(Entry, holding("1", "1"), based(func(b *seenBase) { b.At = 1 })), NoBaseline, ledger.Unknown},
 		"flat, and its own did before":             {edge(Entry, noBaseline, closedRows(Row{Symbol: "X", ClosedAt: served(fromTime - 1)})), NoTrace, ledger.NotApplied},
 		"flat, and one that is not shown did":      {edge(Entry, noBaseline, closedRows(Row{ClosedAt: served(fromTime + 1)})), NoBaseline, ledger.Unknown},
-		"flat, and the list may be cut":            {edge(Entry, noBaseline, of(func(l *Look) { l.Rows = many(ListCut, fromTime) })), NoBaseline, ledger.Unknown},
+		"flat, and the list may be cut":            {edge(Entry, noBaseline, of(func(l *State) { l.Rows = many(ListCut, fromTime) })), NoBaseline, ledger.Unknown},
 		"flat, and it reaches back":                {edge(Entry, noBaseline, closedRows(many(ListCut, fromTime-1)...)), NoTrace, ledger.NotApplied},
 		"flat, and it is shorter":                  {edge(Entry, noBaseline, closedRows(many(ListCut-1, fromTime)...)), NoTrace, ledger.NotApplied},
-		"flat, and a run has ended, of an order":   {edge(Entry, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), NoTrace, ledger.NotApplied},
-		"flat, and a run has ended, of a run":      {edge(Pro, noBaseline, of(func(l *Look) { l.Finished = newest(runs(1)) })), NoBaseline, ledger.Unknown},
+		"flat, and a run has ended, of an order":   {edge(Entry, noBaseline, of(func(l *State) { l.Finished = newest(runs(1)) })), NoTrace, ledger.NotApplied},
+		"flat, and a run has ended, of a run":      {edge(Pro, noBaseline, of(func(l *State) { l.Finished = newest(runs(1)) })), NoBaseline, ledger.Unknown},
 		"flat, and known runs have":                {edge(Pro, noBaseline, finished(ListCut-1)), NoBaseline, ledger.Unknown},
 		"flat, and more may have":                  {edge(Pro, noBaseline, finished(ListCut)), NoBaseline, ledger.Unknown},
 		"gone, an order":                           {edge(Entry, gone), NoTrace, ledger.NotApplied},
@@ -142,13 +142,13 @@ func TestWhereAVerdictTurns(t *testing.T) {
 		"gone, a run that no status ends":          {edge(Pro, gone, passed), NoTrace, ledger.NotApplied},
 		"gone, a run without a baseline":           {edge(Pro, gone, noBaseline), NoTrace, ledger.NotApplied},
 		"gone, a run that others may have ended":   {edge(Pro, gone, notAlone), NotHeld, ledger.Unknown},
-		"a limit that rests":                       {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} })), OneNewID, ledger.Applied},
-		"a limit that rests beside another":        {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} }), by(rests)), OneNewID, ledger.Applied},
-		"a limit that rests beside a run":          {edge(Limit, of(func(l *Look) { l.Orders = []string{"new"} }), by(run)), BothFit, ledger.Unknown},
-		"a run beside another":                     {edge(Pro, of(func(l *Look) { l.Runs = []string{"new"} }), by(run)), OneNewID, ledger.Applied},
-		"two runs":                                 {edge(Pro, of(func(l *Look) { l.Runs = []string{"new", "newer"} })), NothingFits, ledger.Unknown},
-		"a limit that rested before":               {edge(Limit, based(func(b *seenBase) { b.Orders = []string{"old"} }), of(func(l *Look) { l.Orders = []string{"old"} })), NoTrace, ledger.NotApplied},
-		"a limit of the program's":                 {edge(Limit, known("own"), of(func(l *Look) { l.Orders = []string{"own"} })), NoTrace, ledger.NotApplied},
+		"a limit that rests":                       {edge(Limit, of(func(l *State) { l.Orders = []string{"new"} })), OneNewID, ledger.Applied},
+		"a limit that rests beside another":        {edge(Limit, of(func(l *State) { l.Orders = []string{"new"} }), by(rests)), OneNewID, ledger.Applied},
+		"a limit that rests beside a run":          {edge(Limit, of(func(l *State) { l.Orders = []string{"new"} }), by(run)), BothFit, ledger.Unknown},
+		"a run beside another":                     {edge(Pro, of(func(l *State) { l.Runs = []string{"new"} }), by(run)), OneNewID, ledger.Applied},
+		"two runs":                                 {edge(Pro, of(func(l *State) { l.Runs = []string{"new", "newer"} })), NothingFits, ledger.Unknown},
+		"a limit that rested before":               {edge(Limit, based(func(b *seenBase) { b.Orders = []string{"old"} }), of(func(l *State) { l.Orders = []string{"old"} })), NoTrace, ledger.NotApplied},
+		"a limit of the program's":                 {edge(Limit, known("own"), of(func(l *State) { l.Orders = []string{"own"} })), NoTrace, ledger.NotApplied},
 		"bought":                                   {edge(Entry, holding("0", "1")), ReplayFits, ledger.Applied},
 		"bought nine tenths":                       {edge(Entry, holding("0", "0.9")), NothingFits, ledger.Unknown},
 		"nine tenths, beside others":               {edge(Entry, holding("0", "0.9"), notAlone), NotExclusive, ledger.Unknown},
@@ -181,7 +181,7 @@ func TestWhereAVerdictTurns(t *testing.T) {
 		"a trade of another market":                    {edge(Entry, closedRows(elsewhere(fromTime+1))), NoTrace, ledger.NotApplied},
 		"a trade of a market that is not shown":        {edge(Entry, closedRows(Row{Side: Long, Size: opt("1"), ClosedAt: served(fromTime + 1)})), RowUnreadable, ledger.Unknown},
 		"trades of before":                             {edge(Entry, older(3, 3, false)), NoTrace, ledger.NotApplied},
-		"trades of before, and one is missing":         {edge(Entry, older(3, 3, false), of(func(l *Look) { l.Rows = l.Rows[:2] })), NoTrace, ledger.NotApplied},
+		"trades of before, and one is missing":         {edge(Entry, older(3, 3, false), of(func(l *State) { l.Rows = l.Rows[:2] })), NoTrace, ledger.NotApplied},
 		"a list that may be cut, and shows three":      {edge(Entry, older(ListCut, minOverlap, false)), NoTrace, ledger.NotApplied},
 		"a list that may be cut, and shows two":        {edge(Entry, older(ListCut, minOverlap-1, false)), NoBaseline, ledger.Unknown},
 		"a list that may be cut, and shows a time":     {edge(Entry, older(ListCut, 1, true)), NoTrace, ledger.NotApplied},
@@ -227,12 +227,12 @@ func TestEdge44_ATradeOfAnotherWrite(t *testing.T) {
 }
 
 func TestOneLookDecidesNothing(t *testing.T) {
-	once := of(func(l *Look) { l.Equal = 1 })
+	once := func(f *seen) { f.Equal = 1 }
 	for name, f := range map[string]seen{"it ran": edge(Entry, holding("0", "1"), once), "it did not": edge(Entry, once)} {
 		assert.Equal(t, Verdict{Reason: LookAgain}, judged(f), name)
 	}
 	for likely, f := range map[ledger.Outcome]seen{
-		ledger.Applied: edge(Pro, of(func(l *Look) { l.Runs = []string{"new"} }), once), ledger.NotApplied: edge(Pro, once),
+		ledger.Applied: edge(Pro, of(func(l *State) { l.Runs = []string{"new"} }), once), ledger.NotApplied: edge(Pro, once),
 	} {
 		assert.Equal(t, Verdict{Reason: LookAgain, Likely: likely}, judged(f))
 	}

@@ -18,27 +18,27 @@ import (
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
-// Side is a direction: Long buys, Short sells. Of a position it is its sign.
-type Side int8
+// Direction is a side: Long buys, Short sells. Of a position it is its sign.
+type Direction int8
 
-// The sides.
+// The directions.
 const (
-	Short  Side = -1
-	NoSide Side = 0 // not known
-	Long   Side = 1
+	Short  Direction = -1
+	NoSide Direction = 0 // not known
+	Long   Direction = 1
 )
 
-// Kind is what was written.
-type Kind uint8
+// ActKind is what was written.
+type ActKind uint8
 
 // The kinds.
 const (
-	Entry      Kind = iota + 1 // a market order or a marketable limit
-	ReduceOnly                 // an order that only reduces
-	Close                      // a close by percent
-	Limit                      // a resting limit
-	Pro                        // a Pro order: it starts a run
-	EditRun                    // an edit that enlarges a run: no read shows it
+	Entry      ActKind = iota + 1 // a market order or a marketable limit
+	ReduceOnly                    // an order that only reduces
+	Close                         // a close by percent
+	Limit                         // a resting limit
+	Pro                           // a Pro order: it starts a run
+	EditRun                       // an edit that enlarges a run: no read shows it
 )
 
 // Cause is why a trade was closed.
@@ -52,8 +52,8 @@ const (
 	TakeProfit
 )
 
-// Position is a position. Its size is negative for a short, zero for none.
-type Position struct {
+// Holding is a position. Its size is negative for a short, zero for none.
+type Holding struct {
 	Size, EntryPrice decimal.Decimal
 	OpenedAt         servicetime.Time // zero if not shown
 }
@@ -62,7 +62,7 @@ type Position struct {
 type Row struct {
 	Digest uint64              `json:"d"` // equal for equal rows
 	Symbol string              `json:"m,omitempty"`
-	Side   Side                `json:"s,omitempty"` // of the position that was closed
+	Side   Direction           `json:"s,omitempty"` // of the position that was closed
 	Cause  Cause               `json:"c,omitempty"`
 	Size   decimal.NullDecimal `json:"n,omitzero"`
 	// GrossPnL is before fees; Fee is that of the round trip.
@@ -76,7 +76,7 @@ type Row struct {
 // State is what reads of the account show.
 type State struct {
 	// Position is that in the write's symbol.
-	Position Position
+	Position Holding
 	// Rows are the account's closed trades as returned, newest first.
 	Rows []Row
 	// Orders and Runs are the account's ids of resting orders and of running runs, Finished
@@ -178,14 +178,6 @@ type IDs struct {
 // Shows reports whether a baseline is of after a write, or may be: it says nothing of what became of it.
 func (b *Base) Shows(sent int) bool { return sent <= b.At }
 
-// Look is the account now: what equal looks in a row showed, [ledger.Lag] apart.
-type Look struct {
-	State
-	// Equal is how many they are; one decides nothing. That a limit is absent needs three: it may have
-	// filled as the first was read, and been closed as the second was.
-	Equal int
-}
-
 // Own is a write of this program: what it asked for, and how it ended. It is what the books, the trails and
 // the journals of other writes have of it.
 type Own struct {
@@ -244,7 +236,10 @@ type Facts struct {
 	// IDs are of a limit or a Pro order; nil if they are not known. Runs: an own run may have rested orders since.
 	IDs  *IDs
 	Runs bool
-	Look Look
+	// Look is the account now: what so many Equal looks in a row showed, [ledger.Lag] apart. One decides nothing.
+	// That a limit is absent needs three: it may have filled as the first was read, and been closed as the second was.
+	Look  State
+	Equal int
 	// Still: the course ends at what equal looks show. Again: another look was before them, equal or not.
 	Still, Again bool
 	// Exclusive: nobody else trades the account.

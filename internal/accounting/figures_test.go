@@ -57,7 +57,7 @@ func plain(st start, a asked, ran bool) []string {
 	some := false
 	s := &search{formats: formats[:1], flats: no, flips: no}
 	s.report = func(sc *schedule) bool {
-		enough := sc.facts.Look.Equal == 3 || a.kind != Limit && sc.facts.Look.Equal == 2
+		enough := sc.facts.Equal == 3 || a.kind != Limit && sc.facts.Equal == 2
 		if s.runs == ran && s.fill <= 0 && sc.held && sc.facts.Base != nil && enough {
 			i := 1
 			if sc.exclusive {

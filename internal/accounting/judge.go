@@ -107,7 +107,7 @@ func (j *judge) courses() Verdict {
 		return j.present(why)
 	case outcome == ledger.NotApplied:
 		return j.absent()
-	case j.Course == nil, why == NothingFits && j.Look.Equal >= 2, j.Still && !(j.Open && j.Exclusive): // nothing that follows says more
+	case j.Course == nil, why == NothingFits && j.Equal >= 2, j.Still && !(j.Open && j.Exclusive): // nothing that follows says more
 		return j.unknownFor(why)
 	case j.Still: // another one is under way, which may never be found out about
 		return Verdict{Reason: PendingBeside}
@@ -145,7 +145,7 @@ func (r *Replay) nothing() bool {
 func (j *judge) steady() bool {
 	switch {
 	case j.Course == nil || j.Asked.Kind == Pro:
-		return j.Look.Equal >= 2
+		return j.Equal >= 2
 	case j.Asked.Kind == Limit:
 		return j.Still
 	default:
@@ -167,7 +167,7 @@ func (j *judge) absent() Verdict {
 	switch {
 	case !j.Held && !(j.Gone && j.lasts()):
 		v.Outcome, v.Reason = ledger.Unknown, NotHeld
-	case !j.steady(), j.Asked.Kind == Limit && j.Look.Equal < 3:
+	case !j.steady(), j.Asked.Kind == Limit && j.Equal < 3:
 		v.Outcome, v.Reason = ledger.Unknown, LookAgain
 	}
 	return v

@@ -35,7 +35,7 @@ func TestARunThatEndedBeforeTheBaseline(t *testing.T) {
 			f := seen{At: at(lookTime), Facts: Facts{
 				Asked: Act{Kind: Pro, Side: Long, Size: num("1"), Sent: 1}, Symbol: "X", From: served(fromTime),
 				Held: true, Exclusive: true,
-				Look: Look{State: State{Runs: row.runs, Finished: Newest{IDs: row.finished}, Status: "ACTIVE"}, Equal: 2},
+				Look: State{Runs: row.runs, Finished: Newest{IDs: row.finished}, Status: "ACTIVE"}, Equal: 2,
 			}, Base: &seenBase{IDs: IDs{FinishedLags: row.lags}}}
 			if v := judged(f); v.Reason != row.want {
 				t.Errorf("%d: %s, want %s", v.Outcome, v.Reason, row.want)
@@ -80,14 +80,14 @@ func turned(f seen) seen {
 }
 
 func TestIncompleteWrite(t *testing.T) {
-	of := func(a Act) Facts { return Facts{Asked: a, Symbol: "X", Held: true, Look: Look{Equal: 2}} }
+	of := func(a Act) Facts { return Facts{Asked: a, Symbol: "X", Held: true, Equal: 2} }
 	whole := Act{Kind: Entry, Side: Long, Size: num("1")}
 	for _, a := range []Act{whole, {Kind: Close}, {Kind: Pro}} {
 		if v := Judge(of(a)); v.Outcome != ledger.NotApplied {
 			t.Errorf("a whole write of kind %d: %s", a.Kind, v.Reason)
 		}
 	}
-	for _, kind := range []Kind{ReduceOnly, Limit} {
+	for _, kind := range []ActKind{ReduceOnly, Limit} {
 		if v := Judge(of(Act{Kind: kind})); v.Reason != WriteIncomplete {
 			t.Errorf("one of kind %d needs a size: %s", kind, v.Reason)
 		}
@@ -113,7 +113,7 @@ func TestMeasure(t *testing.T) {
 		name string
 		row  Row
 		size string // "" if it cannot be read
-		side Side
+		side Direction
 	}{
 		{"shown", Row{Size: opt("3"), Side: Short}, "3", Short},
 		{"shown, zero", Row{Size: opt("0"), Side: Short}, "", NoSide},
@@ -146,7 +146,7 @@ func TestMeasure(t *testing.T) {
 func TestStateEqual(t *testing.T) {
 	full := func() State {
 		return State{
-			Position: Position{Size: num("1.0"), EntryPrice: num("100"), OpenedAt: served(1)},
+			Position: Holding{Size: num("1.0"), EntryPrice: num("100"), OpenedAt: served(1)},
 			Rows:     []Row{{Digest: 1}}, Orders: []string{"a"}, Runs: []string{"b"}, Finished: Newest{IDs: []string{"c"}}, Status: "ACTIVE",
 		}
 	}

@@ -130,7 +130,7 @@ func (s *replaying) close(from state, i int) {
 }
 
 // row is the state with one more row, which closed a position on a side by a write.
-func (s *replaying) row(from state, side Side) (next state, size int64, ok bool) {
+func (s *replaying) row(from state, side Direction) (next state, size int64, ok bool) {
 	if from.rows == len(s.rows) {
 		return from, 0, false
 	}
@@ -153,7 +153,7 @@ func (s *replaying) answered(next state, i int) {
 	if s.hides(&next) {
 		s.carried(next.shrunk(), i)
 	}
-	for _, side := range [...]Side{Long, Short} {
+	for _, side := range [...]Direction{Long, Short} {
 		from := next
 		if s.rests && !from.facing(side) || !s.rests && side != next.pos.side { // with what it may have added
 			continue
@@ -182,8 +182,8 @@ func (s *replaying) carried(next state, i int) {
 }
 
 // signed are the side and the size of a position that is negative for a short.
-func signed(position int64) (Side, int64) {
-	return Side(cmp.Compare(position, 0)), max(position, -position)
+func signed(position int64) (Direction, int64) {
+	return Direction(cmp.Compare(position, 0)), max(position, -position)
 }
 
 // trigger lets the next row be that of a stop or a take-profit.
@@ -240,7 +240,7 @@ func (s *replaying) fills(from *state) bool {
 }
 
 // left is what resting orders may yet trade in a direction.
-func (s *state) left(side Side) *int64 {
+func (s *state) left(side Direction) *int64 {
 	if side == Short {
 		return &s.sells
 	}

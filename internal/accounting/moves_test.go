@@ -9,7 +9,7 @@ import (
 )
 
 // spanOf is a position of a side.
-func spanOf(side Side, lo, hi, slack int64) span {
+func spanOf(side Direction, lo, hi, slack int64) span {
 	return span{side: side, lo: lo, hi: hi, slack: slack}
 }
 
@@ -57,7 +57,7 @@ func moved(move func(*replaying), change func(*replaying)) (to []span) {
 // An order that meets an opposite position, of which the row may be one that the list lacks.
 func TestAnOrderThatMeetsAnOppositePosition(t *testing.T) {
 	for name, c := range map[string]struct {
-		kind Kind
+		kind ActKind
 		full bool
 		from span
 		want []span
@@ -190,7 +190,7 @@ func TestPositionsWithoutAnEnd(t *testing.T) {
 func TestFacing(t *testing.T) {
 	for name, c := range map[string]struct {
 		from span
-		side Side
+		side Direction
 		buys int64
 		want span
 		ok   bool
@@ -220,28 +220,28 @@ func TestWhatHasNoPlace(t *testing.T) {
 
 	bought := Act{Kind: Entry, Side: Long, Size: num("5"), Sent: 1, Ended: 2, Ran: true, After: opt("5")}
 	r := Replay{Acts: slices.Repeat([]Act{{Kind: Close, Percent: num("100")}}, maxActs+1)}
-	assert.Equal(t, Finding{Place: -1, Failed: TooManyOrders}, r.Of(NoAct, NoAct))
+	assert.Equal(t, ReplayResult{Place: -1, Failed: TooManyOrders}, r.Of(NoAct, NoAct))
 	r.Acts = r.Acts[1:]
-	assert.Equal(t, Finding{Place: -1, Without: true}, r.Of(NoAct, NoAct))
+	assert.Equal(t, ReplayResult{Place: -1, Without: true}, r.Of(NoAct, NoAct))
 	r = Replay{Acts: []Act{bought}, To: opt("4")}
-	assert.Equal(t, Finding{Place: -1}, r.Of(NoAct, 0))
+	assert.Equal(t, ReplayResult{Place: -1}, r.Of(NoAct, 0))
 	r.To = opt("5")
-	assert.Equal(t, Finding{Without: true}, r.Of(NoAct, 0), "before all rows")
+	assert.Equal(t, ReplayResult{Without: true}, r.Of(NoAct, 0), "before all rows")
 	r.Rows, r.To = []Row{market(Long, "2")}, opt("3")
 	r.Acts = append(r.Acts, Act{Kind: ReduceOnly, Side: Short, Size: num("2"), Sent: 3, Ended: 4, Ran: true})
-	assert.Equal(t, Finding{Without: true}, r.Of(NoAct, 0))
-	assert.Equal(t, Finding{Without: true}, r.Of(NoAct, AtStart))
+	assert.Equal(t, ReplayResult{Without: true}, r.Of(NoAct, 0))
+	assert.Equal(t, ReplayResult{Without: true}, r.Of(NoAct, AtStart))
 	r.To = opt("4")
 	r.Acts = append(r.Acts, Act{Kind: Entry, Side: Long, Size: num("1"), Sent: 5, Ended: 6, Ran: true, After: r.To})
-	assert.Equal(t, Finding{Without: true}, r.Of(NoAct, AtStart))
-	assert.Equal(t, Finding{Without: true, Place: 1}, r.Of(NoAct, 2), "behind the row")
+	assert.Equal(t, ReplayResult{Without: true}, r.Of(NoAct, AtStart))
+	assert.Equal(t, ReplayResult{Without: true, Place: 1}, r.Of(NoAct, 2), "behind the row")
 	unheard := Replay{Acts: []Act{{Kind: Close, Percent: num("100"), Sent: 1}}}
-	assert.Equal(t, Finding{Without: true, Place: -1}, unheard.Of(NoAct, 0), "no course has it")
+	assert.Equal(t, ReplayResult{Without: true, Place: -1}, unheard.Of(NoAct, 0), "no course has it")
 	r.Acts, r.Waiting = nil, []Waiting{{}}
 	r.From, r.To, r.Anywhere = num("5"), decimal.NullDecimal{}, true
 	for n := range 2 {
 		r.Rows = slices.Repeat([]Row{market(Long, "1")}, n+1)
-		assert.Equal(t, Finding{Without: true, Place: -1}, r.Of(NoAct, AtStart), "it begins anywhere")
+		assert.Equal(t, ReplayResult{Without: true, Place: -1}, r.Of(NoAct, AtStart), "it begins anywhere")
 	}
 }
 

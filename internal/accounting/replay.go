@@ -15,13 +15,13 @@ const (
 )
 
 // Acts reports whether it is an order that fills at once, or a close.
-func (k Kind) Acts() bool { return k == Entry || k == ReduceOnly || k == Close }
+func (k ActKind) Acts() bool { return k == Entry || k == ReduceOnly || k == Close }
 
 // Act is what a write asks for, and whether it ran.
 type Act struct {
-	Kind Kind `json:"kind,omitempty"`
+	Kind ActKind `json:"kind,omitempty"`
 	// Side is that of an order. A close has none: the position gives it.
-	Side Side `json:"side,omitempty"`
+	Side Direction `json:"side,omitempty"`
 	// Size is that of an order in base units, of its fill where that is known; Percent is that of a close.
 	Size    decimal.Decimal `json:"size,omitzero"`
 	Percent decimal.Decimal `json:"percent,omitzero"`
@@ -47,7 +47,7 @@ func (a *Act) endedBefore(b *Act) bool { return a.Ended > 0 && a.Ended < b.Sent 
 type Waiting struct {
 	ID     string              `json:"id,omitempty"`
 	Symbol string              `json:"symbol,omitempty"` // any, if it is empty
-	Side   Side                `json:"side,omitempty"`
+	Side   Direction           `json:"side,omitempty"`
 	Size   decimal.NullDecimal `json:"size,omitzero"`
 	Run    bool                `json:"run,omitempty"`
 	// Gone is when the first read ended that showed it no more; zero while it may wait.
@@ -99,8 +99,8 @@ func (r *Replay) Rests(limit Act) int {
 	return len(r.Acts) - 1
 }
 
-// Finding is what the orders of events that fit have in common.
-type Finding struct {
+// ReplayResult is what the orders of events that fit have in common.
+type ReplayResult struct {
 	// With and Without: the act that was asked about is in one, and is missing in one.
 	// Neither: none fits.
 	With, Without bool
@@ -122,14 +122,14 @@ const (
 
 // Of tries every order of events. It is asked about one act, or by what anchor, an act
 // whose answer carried the position, the books go on; [NoAct] for neither.
-func (r *Replay) Of(asked, anchor int) Finding {
+func (r *Replay) Of(asked, anchor int) ReplayResult {
 	s := &replaying{asked: asked, anchor: anchor}
 	return s.find(r)
 }
 
-func (s *replaying) find(r *Replay) Finding {
+func (s *replaying) find(r *Replay) ReplayResult {
 	if why := s.take(r); why != "" {
-		return Finding{Place: -1, Failed: why}
+		return ReplayResult{Place: -1, Failed: why}
 	}
 	s.found.Place = noPlace
 	s.seen = make(map[state][]state)
@@ -157,7 +157,7 @@ func (s *replaying) over() bool {
 }
 
 // Verdict is the outcome of the act that was asked about.
-func (f Finding) Verdict() (ledger.Outcome, Reason) {
+func (f ReplayResult) Verdict() (ledger.Outcome, Reason) {
 	switch {
 	case f.Failed != "":
 		return ledger.Unknown, f.Failed
@@ -187,22 +187,22 @@ type replaying struct {
 	fullFlip     bool   // an order that meets an opposite position closes all of it, and opens its full size
 
 	asked, anchor int
-	found         Finding
+	found         ReplayResult
 	seen          map[state][]state // by those that differ in what may be traded alone
 	states        int
 	open          []state
 }
 
 type tradeRow struct {
-	side Side
+	side Direction
 	size int64
 	// byItself: a stop or a take-profit may have left it. byWrite: a write may.
 	byItself, byWrite bool
 }
 
 type act struct {
-	kind    Kind
-	side    Side
+	kind    ActKind
+	side    Direction
 	size    int64
 	part    int64 // so much of it need not be filled
 	percent int64 // in millionths of the whole
@@ -228,7 +228,7 @@ type state struct {
 // span is a position: at least lo and at most hi, on a side. Of the difference, slack is
 // not by resting orders.
 type span struct {
-	side          Side // NoSide: flat
+	side          Direction // NoSide: flat
 	lo, hi, slack int64
 }
 
@@ -265,7 +265,7 @@ func (s *replaying) reach(to state) {
 		s.push(to)
 		return
 	}
-	for _, side := range [...]Side{Long, Short} {
+	for _, side := range [...]Direction{Long, Short} {
 		if next := to; next.facing(side) {
 			s.push(next)
 		}
@@ -274,7 +274,7 @@ func (s *replaying) reach(to state) {
 
 // facing looks at a state as one with a position on a side, as large as resting orders
 // can have made it; false if it cannot be on that side.
-func (s *state) facing(side Side) bool {
+func (s *state) facing(side Direction) bool {
 	if s.pos.side == -side && side != NoSide && !s.atMost(0) {
 		return false
 	}

@@ -201,14 +201,14 @@ func (s *telling) see(w *tale, v *taleView) {
 	}
 	shown := w.rows[s.shown:v.rows]
 	for _, row := range shown {
-		r.Rows = append(r.Rows, Row{Side: Side(row.side), Cause: Cause(row.cause), Size: decimal.NewNullDecimal(sized(row.size))})
+		r.Rows = append(r.Rows, Row{Side: Direction(row.side), Cause: Cause(row.cause), Size: decimal.NewNullDecimal(sized(row.size))})
 	}
 	if v.still {
 		r.To = decimal.NewNullDecimal(sized(w.pos))
 	}
 	for side, size := range s.resting {
 		if size > 0 {
-			r.Waiting = append(r.Waiting, Waiting{Side: Side(1 - 2*side), Size: decimal.NewNullDecimal(sized(size))})
+			r.Waiting = append(r.Waiting, Waiting{Side: Direction(1 - 2*side), Size: decimal.NewNullDecimal(sized(size))})
 		}
 	}
 	judged := true
@@ -216,7 +216,7 @@ func (s *telling) see(w *tale, v *taleView) {
 		t := &w.writes[i]
 		o := &taleOrders[t.of]
 		a := Act{
-			Kind: o.kind, Side: Side(o.side), Size: sized(o.size), Percent: decimal.NewFromInt(int64(o.percent)),
+			Kind: o.kind, Side: Direction(o.side), Size: sized(o.size), Percent: decimal.NewFromInt(int64(o.percent)),
 			Sent: t.sent, Ended: t.ended, Ran: !t.lost, Late: !t.lost && t.ended > v.by,
 		}
 		if !t.lost && o.kind != Close {

@@ -11,11 +11,11 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
-func market(side Side, size string) Row {
+func market(side Direction, size string) Row {
 	return Row{Side: side, Cause: Market, Size: opt(size)}
 }
 
-func stopped(side Side, size string) Row {
+func stopped(side Direction, size string) Row {
 	r := market(side, size)
 	r.Cause = StopLoss
 	return r
@@ -112,7 +112,7 @@ func TestWhatAReplaySays(t *testing.T) {
 	sold := Act{Kind: Entry, Side: Short, Size: num("2"), Sent: 5, Ended: 6, Ran: true, After: opt("0")}
 	bought := Act{Kind: Entry, Side: Long, Size: num("1"), Sent: 1, Ended: 2, Ran: true}
 	flip := Act{Kind: Entry, Side: Short, Size: num("2"), Sent: 5, Ended: 6, Ran: true}
-	rests := func(side Side) []Waiting { return []Waiting{{Side: side, Size: opt("1")}} }
+	rests := func(side Direction) []Waiting { return []Waiting{{Side: side, Size: opt("1")}} }
 	for name, c := range map[string]struct {
 		r    Replay
 		to   string
@@ -174,7 +174,7 @@ func TestHowExactAShareIs(t *testing.T) {
 		}
 	}
 	large := Replay{From: num("1e17"), Rows: []Row{market(Long, "2e13")}, Acts: []Act{{Kind: Close, Percent: num("0.0001")}}}
-	assert.Equal(t, Finding{Place: -1}, large.Of(0, NoAct), "it is the share of more than there can be")
+	assert.Equal(t, ReplayResult{Place: -1}, large.Of(0, NoAct), "it is the share of more than there can be")
 }
 
 // Acts of which nobody can say what they would trade have no replay.
@@ -188,7 +188,7 @@ func TestActsThatCannotBeRead(t *testing.T) {
 		"none that trades":          {Kind: Pro, Side: Long, Size: num("1")},
 	} {
 		r := Replay{Acts: []Act{a}}
-		assert.Equal(t, Finding{Place: -1, Failed: RowUnreadable}, r.Of(0, NoAct), name)
+		assert.Equal(t, ReplayResult{Place: -1, Failed: RowUnreadable}, r.Of(0, NoAct), name)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestAnAnswerThatIsLate(t *testing.T) {
 		{Kind: Entry, Side: Short, Size: num("1"), Sent: 3, Ended: 4, Ran: true, Late: true},
 		{Kind: Entry, Side: Short, Size: num("1"), Sent: 5, Ended: 6},
 	}}
-	assert.Equal(t, Finding{Without: true, Place: -1}, r.Of(2, NoAct))
+	assert.Equal(t, ReplayResult{Without: true, Place: -1}, r.Of(2, NoAct))
 	r.Acts[1].Ended = 5
-	assert.Equal(t, Finding{With: true, Without: true, Place: -1}, r.Of(2, NoAct), "it may run behind what was asked about")
+	assert.Equal(t, ReplayResult{With: true, Without: true, Place: -1}, r.Of(2, NoAct), "it may run behind what was asked about")
 }

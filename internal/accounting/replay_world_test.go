@@ -33,7 +33,7 @@ type taleRow struct {
 // order is what a write asks for.
 type taleOrder struct {
 	name    string
-	kind    Kind
+	kind    ActKind
 	side    int8
 	size    int
 	percent int

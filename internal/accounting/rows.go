@@ -48,7 +48,7 @@ func (e *entry) measure() bool {
 		return false
 	}
 	size := e.GrossPnL.Decimal.Div(moved)
-	side := Side(size.Sign())
+	side := Direction(size.Sign())
 	e.size = size.Abs()
 	fits := side != NoSide && (e.Side == NoSide || e.Side == side) && near(e.Fee.Decimal.Div(taxed), e.size, rounding) &&
 		(!e.Size.Valid || near(e.Size.Decimal, e.size, rounding))

@@ -111,7 +111,7 @@ func (s *search) facts(base, look *view, end *world) seen {
 			Percent: decimal.NewFromInt(int64(s.ask.pct)), Sent: sentPlace,
 		},
 		Symbol: "X", From: served(fromTime),
-		Look:          Look{State: s.state(look), Equal: look.n},
+		Look: s.state(look), Equal: look.n,
 		PendingBeside: end.beside, PendingID: end.pendingID, Ended: end.ended,
 	}, Known: s.knownIDs(end.known)}
 	if s.ask.kind == Close {
@@ -142,7 +142,7 @@ const (
 func (o *ownWrite) record(i int) Own {
 	own := Own{
 		Act: Act{
-			Kind: o.kind, Side: Side(o.side), Size: decimal.NewFromInt(int64(o.size)), Percent: decimal.NewFromInt(int64(o.percent)), Ran: true,
+			Kind: o.kind, Side: Direction(o.side), Size: decimal.NewFromInt(int64(o.size)), Percent: decimal.NewFromInt(int64(o.percent)), Ran: true,
 			After: shown(decimal.NewFromInt(int64(o.after)), o.kind == Entry || o.kind == ReduceOnly),
 		},
 		Heard: at(o.t),
@@ -193,7 +193,7 @@ var idNames = func() (names [32]string) {
 
 func (s *search) state(v *view) State {
 	st := State{
-		Position: Position{Size: decimal.NewFromInt(int64(v.pos.pos)), EntryPrice: micro(v.pos.entry)},
+		Position: Holding{Size: decimal.NewFromInt(int64(v.pos.pos)), EntryPrice: micro(v.pos.entry)},
 		Status:   [...]string{"ACTIVE", "PASSED", "FAILED"}[v.status.status],
 		Orders:   ids(&v.ids.orders), Runs: ids(&v.ids.runs),
 	}
@@ -228,7 +228,7 @@ func ids(l *list[order]) []string {
 
 func (s *search) shownRows(r row) []Row {
 	out := Row{
-		Digest: s.digest(r), Symbol: "X", Side: Side(r.side), Cause: Cause(r.cause),
+		Digest: s.digest(r), Symbol: "X", Side: Direction(r.side), Cause: Cause(r.cause),
 		ExitPrice: shown(micro(r.exit), true), GrossPnL: shown(micro(pnlOf(r)), true),
 		EntryPrice: shown(micro(r.entry), s.fmt.priced),
 		Size:       shown(decimal.NewFromInt(int64(r.size)), s.fmt.sizes),

@@ -10,7 +10,7 @@ import (
 // asked is the write whose outcome is asked. It buys, unless it closes.
 type asked struct {
 	name string
-	kind Kind
+	kind ActKind
 	pct  int
 }
 

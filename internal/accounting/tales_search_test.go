@@ -19,9 +19,9 @@ func factsOf(x *told, declared bool) seen {
 		o = &taleOrders[w.writes[x.asked].of]
 	}
 	f := seen{At: at(lookTime), Facts: Facts{
-		Asked: Act{Kind: o.kind, Side: Side(o.side), Size: sized(o.size), Percent: decimal.NewFromInt(int64(o.percent)), Sent: 1}, Symbol: "X",
+		Asked: Act{Kind: o.kind, Side: Direction(o.side), Size: sized(o.size), Percent: decimal.NewFromInt(int64(o.percent)), Sent: 1}, Symbol: "X",
 		Held: true, Exclusive: declared,
-		Look: Look{State: State{Status: "ACTIVE", Position: Position{Size: x.facts.To.Decimal}}, Equal: 3},
+		Look: State{Status: "ACTIVE", Position: Holding{Size: x.facts.To.Decimal}}, Equal: 3,
 	}, Base: &seenBase{Base: Base{Status: "ACTIVE", Position: x.facts.From}}}
 	for _, r := range slices.Backward(x.facts.Rows) {
 		r.Symbol, r.GrossPnL = "X", decimal.NewNullDecimal(decimal.Zero)
@@ -42,7 +42,7 @@ func factsOf(x *told, declared bool) seen {
 // record is what the program has of a write.
 func (t *taleWrite) record() Own {
 	o := &taleOrders[t.of]
-	own := Own{Act: Act{Kind: o.kind, Side: Side(o.side), Percent: decimal.NewFromInt(int64(o.percent)), Sent: t.sent, Ended: t.ended, Ran: true}, Heard: at(30)}
+	own := Own{Act: Act{Kind: o.kind, Side: Direction(o.side), Percent: decimal.NewFromInt(int64(o.percent)), Sent: t.sent, Ended: t.ended, Ran: true}, Heard: at(30)}
 	if o.kind != Close {
 		own.Size, own.After = sized(t.filled), decimal.NewNullDecimal(sized(t.after))
 	}

@@ -124,7 +124,7 @@ func TestWhatIsKeptOfARow(t *testing.T) {
 	price := opt("100")
 	for _, c := range []struct {
 		size decimal.NullDecimal
-		side Side
+		side Direction
 		kept bool
 	}{{opt("1"), Long, false}, {opt("1"), NoSide, true}, {decimal.NullDecimal{}, Long, true}} {
 		r := Row{Size: c.size, Side: c.side, EntryPrice: price, ExitPrice: price, GrossPnL: price, Fee: price}.kept()

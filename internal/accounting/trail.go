@@ -183,7 +183,7 @@ func (t *Trail) Follow(symbol string, trades *Trades, waiting func(from time.Tim
 		return
 	}
 	// An account that had a status may have another by the time of the list.
-	var f Finding
+	var f ReplayResult
 	a := &t.Acts[at]
 	start := a.Place
 	if r, _, ok := t.Replay(symbol, trades, waiting(t.From), status, ""); ok {

@@ -75,7 +75,7 @@ func (s *trader) say(format string, of ...any) {
 func (s *trader) moved() {
 	for _, r := range s.world.rows[:s.world.nRows] {
 		s.rows = append(s.rows, Row{
-			Digest: uint64(len(s.rows)), Symbol: "X", Side: Side(r.side), Cause: Cause(r.cause),
+			Digest: uint64(len(s.rows)), Symbol: "X", Side: Direction(r.side), Cause: Cause(r.cause),
 			Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(r.size))), ClosedAt: servicetime.Shown(s.at(s.now)),
 		})
 		s.say("row %d: side %d, size %d, cause %d", len(s.rows)-1, r.side, r.size, r.cause)
@@ -117,7 +117,7 @@ func (s *trader) send(of *taleOrder, lost bool) {
 		place = s.trades.End()
 	}
 	s.trail.Add(Own{ID: f.id, Place: place, Act: Act{
-		Kind: of.kind, Side: Side(of.side), Size: decimal.NewFromInt(int64(of.size)),
+		Kind: of.kind, Side: Direction(of.side), Size: decimal.NewFromInt(int64(of.size)),
 		Percent: decimal.NewFromInt(int64(of.percent)), Sent: s.tick(),
 	}, Began: s.at(s.now)})
 	s.say("%s: send %s, lost %t", f.id, of.name, lost)

@@ -60,7 +60,7 @@ func TestAnAccountThatEndsBehindItsStatus(t *testing.T) {
 }
 
 // ran is an own order, with the places of its sending and its answer, and the position in that.
-func ran(side Side, size string, sent, ended int, after string) Own {
+func ran(side Direction, size string, sent, ended int, after string) Own {
 	return Own{Act: Act{Kind: Entry, Side: side, Size: num(size), Sent: sent, Ended: ended, Ran: true, After: opt(after)}}
 }
 

@@ -50,7 +50,7 @@ func (s *replaying) take(r *Replay) Reason {
 	s.takeWaiting(r.Waiting, u)
 	s.shrunk = r.Newer
 	from := u.of(r.From.Abs())
-	s.first.pos = span{side: Side(r.From.Sign()), lo: from, hi: from}
+	s.first.pos = span{side: Direction(r.From.Sign()), lo: from, hi: from}
 	s.first.place = -1
 	s.near, s.cut, s.halts = r.Near, r.Cut, r.Halted
 	if s.ends = r.To.Valid; s.ends {

@@ -40,7 +40,7 @@ type order struct {
 
 type ownWrite struct {
 	t, slot, side        int8
-	kind                 Kind
+	kind                 ActKind
 	answered, inPosition bool
 	size                 int // of its fill, or that waits
 	percent, after       int

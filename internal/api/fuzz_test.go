@@ -34,7 +34,7 @@ func FuzzRecords(f *testing.F) {
 			}
 			return
 		}
-		var wireErr *wire.Error
+		var wireErr *wire.JSONError
 		require.ErrorAs(t, err, &wireErr, "%s: %q", name, data)
 		require.LessOrEqual(t, wireErr.Offset, len(data), "%s: %q", name, data)
 		require.LessOrEqual(t, len(err.Error()), 400, "%s: %q", name, data)

@@ -172,7 +172,7 @@ func extraOf(v wire.Value) map[string]json.RawMessage {
 
 func assertProblem(t *testing.T, want wire.Problem, path string, err error) {
 	t.Helper()
-	var wireErr *wire.Error
+	var wireErr *wire.JSONError
 	require.ErrorAs(t, err, &wireErr, path)
 	assert.Equal(t, want, wireErr.Problem, path)
 	assert.Equal(t, path, wireErr.Path)

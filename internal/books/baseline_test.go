@@ -14,7 +14,7 @@ import (
 )
 
 func TestABaselineNeedsReadsThatShowEveryOwnWrite(t *testing.T) {
-	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	held := []Held{{"BTC", accounting.Holding{Size: decimal.NewFromInt(1)}}}
 	for name, row := range map[string]struct {
 		prepare func(*book)
 		want    bool
@@ -54,14 +54,14 @@ func (b *book) atOnce(held []Held) {
 // writes to the paper account, so there the reads wait all the same.
 func TestANewJournalSaysNothingOfThePaperAccount(t *testing.T) {
 	for _, row := range []struct {
-		account Account
+		account AccountKey
 		after   time.Duration
 		want    bool
 	}{
 		{mine, 0, true},
-		{Account{Environment: "sandbox"}, 0, false},
-		{Account{Environment: "sandbox"}, ledger.Lag - 1, false},
-		{Account{Environment: "sandbox"}, ledger.Lag, true},
+		{AccountKey{Environment: "sandbox"}, 0, false},
+		{AccountKey{Environment: "sandbox"}, ledger.Lag - 1, false},
+		{AccountKey{Environment: "sandbox"}, ledger.Lag, true},
 	} {
 		b := newBook(t)
 		b.Books = New(b.now, Earlier{None: true}, nil)
@@ -98,7 +98,7 @@ func TestAnOrderThatRestsBetweenTwoReadsIsKnown(t *testing.T) {
 
 // A closed trade that the rows show and the position may not yet is missing in both.
 func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
-	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}, {"ETH", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	held := []Held{{"BTC", accounting.Holding{Size: decimal.NewFromInt(1)}}, {"ETH", accounting.Holding{Size: decimal.NewFromInt(1)}}}
 	for name, row := range map[string]struct {
 		fresh    accounting.Row
 		btc, eth bool
@@ -124,7 +124,7 @@ func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
 // that has closed this: what opens the same again leaves no trace then. Two reads tell, a lag apart, and so does a list
 // that lasts for long.
 func TestAListThatHidesAStop(t *testing.T) {
-	held := Held{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}
+	held := Held{"BTC", accounting.Holding{Size: decimal.NewFromInt(1)}}
 	for name, c := range map[string]struct {
 		rows  int
 		lasts time.Duration

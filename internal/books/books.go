@@ -27,22 +27,22 @@ type Books struct {
 	// answered; nil if nobody wants it.
 	Closed func(shown servicetime.Time, sent, answered time.Time)
 	// report takes the first sign that somebody else trades an account; nil if nobody wants it.
-	report func(id Account, sign string)
+	report func(id AccountKey, sign string)
 	// watched: such signs count.
 	watched bool
 	// declares are those who declare accounts.
 	declares map[*declaration]struct{}
 
 	mu    sync.Mutex
-	of    map[Account]*account
+	of    map[AccountKey]*account
 	notes bool          // a journal takes notes
 	free  chan struct{} // closed when it has them; nil where nobody waits
 }
 
 // New returns books that begin now. report is called with the first sign that somebody else
 // trades a live account; it may be nil.
-func New(began time.Time, earlier Earlier, report func(id Account, sign string)) *Books {
-	return &Books{began: began, earlier: earlier, report: report, of: make(map[Account]*account), lag: ledger.Lag}
+func New(began time.Time, earlier Earlier, report func(id AccountKey, sign string)) *Books {
+	return &Books{began: began, earlier: earlier, report: report, of: make(map[AccountKey]*account), lag: ledger.Lag}
 }
 
 // Earlier is what a journal shows of what earlier runs of the program wrote to live accounts.
@@ -62,7 +62,7 @@ type Earlier struct {
 }
 
 // shows reports whether a read begun then shows all that earlier runs wrote to an account.
-func (b *Books) shows(id Account, begun time.Time, lag time.Duration) bool {
+func (b *Books) shows(id AccountKey, begun time.Time, lag time.Duration) bool {
 	if begun.Sub(b.began) >= lag || b.earlier.None && id.live() {
 		return true
 	}
@@ -74,7 +74,7 @@ func (b *Books) shows(id Account, begun time.Time, lag time.Duration) bool {
 }
 
 // mayShow is shows, where a first read may be what says the service's time.
-func (b *Books) mayShow(id Account, begun time.Time, lag time.Duration) bool {
+func (b *Books) mayShow(id AccountKey, begun time.Time, lag time.Duration) bool {
 	if b.earlier.Since == nil || !id.live() {
 		return b.shows(id, begun, lag)
 	}
@@ -89,13 +89,13 @@ func (b *Books) LagBehind(lag time.Duration) {
 	b.lag = max(b.lag, lag)
 }
 
-// Account names an account. The paper account has no id.
-type Account struct {
+// AccountKey names an account. The paper account has no id.
+type AccountKey struct {
 	Environment spec.Environment
 	ID          pending.AccountID
 }
 
-func (a Account) live() bool { return a.ID != "" }
+func (a AccountKey) live() bool { return a.ID != "" }
 
 // account is one account: the last read of each kind that no own write came close to, and the trails of its
 // symbols.
@@ -146,12 +146,12 @@ type account struct {
 
 // position is one as reads showed it.
 type position struct {
-	accounting.Position
+	accounting.Holding
 	at    time.Time // when its read began
 	since time.Time // reads have shown it unchanged since the end of this one
 }
 
-func (p position) equal(o accounting.Position) bool {
+func (p position) equal(o accounting.Holding) bool {
 	return p.Size.Equal(o.Size) && p.EntryPrice.Equal(o.EntryPrice)
 }
 
@@ -159,7 +159,7 @@ func (p position) equal(o accounting.Position) bool {
 var ever = time.Unix(0, 0)
 
 // account returns the books of an account. The lock is held.
-func (b *Books) account(id Account) *account {
+func (b *Books) account(id AccountKey) *account {
 	a := b.of[id]
 	if a == nil {
 		a = &account{began: b.began, open: make(map[*Booked]struct{}), places: make(map[pending.Place]*openIn)}

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	mine   = Account{"live", "acc_1"}
+	mine   = AccountKey{"live", "acc_1"}
 	origin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
@@ -26,7 +26,7 @@ func atOnce(at time.Time) Read { return Read{at, at} }
 
 func market(symbol string) pending.Place { return marketOf(mine, symbol) }
 
-func marketOf(a Account, symbol string) pending.Place {
+func marketOf(a AccountKey, symbol string) pending.Place {
 	return pending.Place{Environment: a.Environment, Account: a.ID, Symbol: symbol}
 }
 
@@ -100,7 +100,7 @@ func (b *book) based(w *Booked) bool {
 
 // ended reports whether nothing can be said of a write, since its account began anew.
 func (b *book) ended(w *Booked) bool {
-	return b.Known(w, false, false, accounting.Look{}, time.Time{}).Ended
+	return b.Known(w, false, false, accounting.State{}, time.Time{}).Ended
 }
 
 func (b *book) leave(w *Booked, did *Did) {
@@ -177,11 +177,11 @@ func TestAnotherIDEndsAccounting(t *testing.T) {
 // Somebody else has reset the paper account where its closed trades are gone, or where its
 // balance has risen although nothing is held and nothing was ever closed.
 func TestEdge40_AResetThatNobodyTold(t *testing.T) {
-	paper := Account{Environment: "sandbox"}
-	one := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	paper := AccountKey{Environment: "sandbox"}
+	one := []Held{{"BTC", accounting.Holding{Size: decimal.NewFromInt(1)}}}
 	row := []accounting.Row{{Digest: 7}}
 	for name, at := range map[string]struct {
-		account       Account
+		account       AccountKey
 		before, after []accounting.Row
 		balance       int64 // it was 100
 		held          []Held

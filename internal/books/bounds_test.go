@@ -19,7 +19,7 @@ import (
 // An entry has the account read where no read is young enough, or where those that there
 // are make no baseline and another one would.
 func TestWantsRead(t *testing.T) {
-	one := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	one := []Held{{"BTC", accounting.Holding{Size: decimal.NewFromInt(1)}}}
 	for name, row := range map[string]struct {
 		prepare func(*book)
 		want    bool
@@ -49,7 +49,7 @@ func TestWantsRead(t *testing.T) {
 // A position shows every closed trade of the rows if its read began a lag after the first
 // that showed them had ended.
 func TestAPositionReadBehindItsRows(t *testing.T) {
-	one := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	one := []Held{{"BTC", accounting.Holding{Size: decimal.NewFromInt(1)}}}
 	for behind, want := range map[time.Duration]bool{ledger.Lag - 1: false, ledger.Lag: true} {
 		b := newBook(t)
 		b.read(one)
@@ -63,7 +63,7 @@ func TestAPositionReadBehindItsRows(t *testing.T) {
 // D 45: two looks are a lag apart if the second begins that long after the first has ended.
 func TestEdge45_FromTheEndToTheBegin(t *testing.T) {
 	const slow = 4 * time.Second
-	held := []Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}
+	held := []Held{{"BTC", accounting.Holding{Size: decimal.NewFromInt(1)}}}
 	for after, want := range map[time.Duration]bool{ledger.Lag - slow: false, ledger.Lag - 1: false, ledger.Lag: true} {
 		b := newBook(t)
 		b.pass(time.Minute)
@@ -96,7 +96,7 @@ func TestEdge45_FromTheEndToTheBegin(t *testing.T) {
 
 // A position that own writes have changed meanwhile has not stood, though it is the same again.
 func TestAPositionThatIsTheSameAgain(t *testing.T) {
-	for name, held := range map[string][]Held{"none": nil, "another": {{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}}} {
+	for name, held := range map[string][]Held{"none": nil, "another": {{"BTC", accounting.Holding{Size: decimal.NewFromInt(1)}}}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := &book{Books: New(time.Now(), Earlier{None: true}, nil), t: t, notes: map[*Booked][]Note{}}

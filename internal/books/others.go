@@ -20,7 +20,7 @@ func (b *Books) Watch() {
 }
 
 // Others returns the first sign that somebody else trades an account; "" if there was none.
-func (b *Books) Others(id Account) string {
+func (b *Books) Others(id AccountKey) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if a := b.of[id]; a != nil {
@@ -30,7 +30,7 @@ func (b *Books) Others(id Account) string {
 }
 
 // NoteOthers notes a sign that an earlier run has seen; "" if none counts any longer.
-func (b *Books) NoteOthers(id Account, sign string) {
+func (b *Books) NoteOthers(id AccountKey, sign string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)
@@ -38,13 +38,13 @@ func (b *Books) NoteOthers(id Account, sign string) {
 }
 
 // seeing changes an account by what a read shows, and reports the first sign of others.
-func (b *Books) seeing(id Account, see func(*account)) {
+func (b *Books) seeing(id AccountKey, see func(*account)) {
 	if sign := b.sees(id, see); sign != "" && b.report != nil {
 		b.report(id, sign)
 	}
 }
 
-func (b *Books) sees(id Account, see func(*account)) (sign string) {
+func (b *Books) sees(id AccountKey, see func(*account)) (sign string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)

@@ -89,11 +89,11 @@ func TestEdge52_SignsOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var told []string
 			b := newBook(t)
-			b.Books = New(origin, Earlier{None: true}, func(_ Account, sign string) { told = append(told, sign) })
+			b.Books = New(origin, Earlier{None: true}, func(_ AccountKey, sign string) { told = append(told, sign) })
 			if !row.unwatched {
 				b.Watch()
 			}
-			b.read([]Held{{"BTC", accounting.Position{Size: decimal.NewFromInt(1)}}})
+			b.read([]Held{{"BTC", accounting.Holding{Size: decimal.NewFromInt(1)}}})
 			if row.own != nil {
 				row.own(b)
 			}

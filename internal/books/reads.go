@@ -11,7 +11,7 @@ import (
 )
 
 // SawStatus notes the status of an account, by a request of that moment.
-func (b *Books) SawStatus(id Account, asked time.Time, status string) {
+func (b *Books) SawStatus(id AccountKey, asked time.Time, status string) {
 	b.seeing(id, func(a *account) {
 		a.status, a.statusAt = status, asked
 		a.confirm(asked)
@@ -21,7 +21,7 @@ func (b *Books) SawStatus(id Account, asked time.Time, status string) {
 // SawPaper notes the id that the service gives the paper account, and its balance. Another
 // id than before is of another account: it was replaced, or the API key is another
 // holder's now.
-func (b *Books) SawPaper(id Account, asked time.Time, given string, balance decimal.Decimal) {
+func (b *Books) SawPaper(id AccountKey, asked time.Time, given string, balance decimal.Decimal) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)
@@ -51,7 +51,7 @@ func (a *account) wasReset(begun time.Time, list []accounting.Row) bool {
 }
 
 // Status returns the status last seen; empty if none was.
-func (b *Books) Status(id Account) string {
+func (b *Books) Status(id AccountKey) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if a := b.of[id]; a != nil {
@@ -62,14 +62,14 @@ func (b *Books) Status(id Account) string {
 
 // SendBegan notes that an own write is about to leave, SendEnded that it has its answer,
 // or none: reads near it may show it or not.
-func (b *Books) SendBegan(id Account) {
+func (b *Books) SendBegan(id AccountKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.account(id).inFlight++
 }
 
 // SendEnded notes when the answer came.
-func (b *Books) SendEnded(id Account, at time.Time) {
+func (b *Books) SendEnded(id AccountKey, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)
@@ -85,7 +85,7 @@ type Read struct{ Begun, Ended time.Time }
 
 // saw takes a read over, if it was begun where every own write shows: none is under way,
 // and the last is a lag ago.
-func (b *Books) saw(id Account, at Read, take func(*account)) {
+func (b *Books) saw(id AccountKey, at Read, take func(*account)) {
 	b.seeing(id, func(a *account) {
 		if at != (Read{}) && b.passive(id, a, at.Begun) {
 			take(a)
@@ -93,18 +93,18 @@ func (b *Books) saw(id Account, at Read, take func(*account)) {
 	})
 }
 
-func (b *Books) passive(id Account, a *account, begun time.Time) bool {
+func (b *Books) passive(id AccountKey, a *account, begun time.Time) bool {
 	return a.inFlight == 0 && begun.Sub(a.lastWrite) >= a.lag && b.shows(id, begun, a.lag)
 }
 
 // Held is what is held in a market.
 type Held struct {
 	Symbol string
-	accounting.Position
+	accounting.Holding
 }
 
 // SawPositions notes the open positions.
-func (b *Books) SawPositions(id Account, at Read, held []Held) {
+func (b *Books) SawPositions(id AccountKey, at Read, held []Held) {
 	b.saw(id, at, func(a *account) {
 		if a.posAt.IsZero() {
 			a.posFrom = at.Ended
@@ -114,11 +114,11 @@ func (b *Books) SawPositions(id Account, at Read, held []Held) {
 		}
 		for symbol := range a.positions {
 			if !slices.ContainsFunc(held, func(h Held) bool { return h.Symbol == symbol }) {
-				a.positions[symbol] = a.seenAgain(symbol, accounting.Position{}, at)
+				a.positions[symbol] = a.seenAgain(symbol, accounting.Holding{}, at)
 			}
 		}
 		for _, h := range held {
-			a.positions[h.Symbol] = a.seenAgain(h.Symbol, h.Position, at)
+			a.positions[h.Symbol] = a.seenAgain(h.Symbol, h.Holding, at)
 		}
 		a.posAt, a.posEnded = at.Begun, at.Ended
 	})
@@ -126,8 +126,8 @@ func (b *Books) SawPositions(id Account, at Read, held []Held) {
 
 // seenAgain is a position as a read shows it, beside what was known of it before. One that own writes have
 // changed meanwhile may be the same again.
-func (a *account) seenAgain(symbol string, now accounting.Position, at Read) position {
-	p := position{Position: now, at: at.Begun, since: at.Ended}
+func (a *account) seenAgain(symbol string, now accounting.Holding, at Read) position {
+	p := position{Holding: now, at: at.Begun, since: at.Ended}
 	before, ok := a.positions[symbol]
 	if of := a.trails.of[symbol]; ok && before.equal(now) && (of == nil || of.last.Before(before.at)) {
 		p.since = before.since
@@ -144,7 +144,7 @@ const (
 
 // SawTrades notes the list of closed trades, newest first. rows returns so many of them
 // at the most, each with its digest, symbol and time; it is asked if they are of use.
-func (b *Books) SawTrades(id Account, at Read, rows func(most int) []accounting.Row) {
+func (b *Books) SawTrades(id AccountKey, at Read, rows func(most int) []accounting.Row) {
 	if at != (Read{}) {
 		taken := rows(takenRows)
 		b.mu.Lock()
@@ -214,7 +214,7 @@ func IDsOf(waiting []accounting.Waiting) []string {
 }
 
 // SawOrders notes what rests, and the runs that run.
-func (b *Books) SawOrders(id Account, at Read, resting, running []accounting.Waiting) {
+func (b *Books) SawOrders(id AccountKey, at Read, resting, running []accounting.Waiting) {
 	b.saw(id, at, func(a *account) {
 		a.seekOrders(resting, running)
 		orders, runs := IDsOf(resting), IDsOf(running)
@@ -230,7 +230,7 @@ func (b *Books) SawOrders(id Account, at Read, resting, running []accounting.Wai
 	}
 }
 
-func (b *Books) sawWaiting(id Account, at Read, waiting []accounting.Waiting) {
+func (b *Books) sawWaiting(id AccountKey, at Read, waiting []accounting.Waiting) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)
@@ -245,7 +245,7 @@ func (b *Books) sawWaiting(id Account, at Read, waiting []accounting.Waiting) {
 }
 
 // SawFinished notes the ids of the runs that have ended.
-func (b *Books) SawFinished(id Account, at Read, runs accounting.Newest) {
+func (b *Books) SawFinished(id AccountKey, at Read, runs accounting.Newest) {
 	b.saw(id, at, func(a *account) {
 		before := a.finished.IDs
 		a.finished, a.finAt = runs.Head(maxOlder), at.Begun
@@ -279,7 +279,7 @@ func withoutIDs(ids, others []string) []string {
 }
 
 // ReadSince reports whether any of the reads began after a moment.
-func (b *Books) ReadSince(id Account, at time.Time) bool {
+func (b *Books) ReadSince(id AccountKey, at time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)
@@ -288,7 +288,7 @@ func (b *Books) ReadSince(id Account, at time.Time) bool {
 
 // Reset notes that an account begins anew: what was read of it is of before, and nothing
 // can be said any more of the writes that are open.
-func (b *Books) Reset(id Account) {
+func (b *Books) Reset(id AccountKey) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.account(id).beginAnew()

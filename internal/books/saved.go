@@ -60,7 +60,7 @@ func (b *Books) HandOver() map[pending.AccountID]*Handed {
 	defer b.mu.Unlock()
 	all := make(map[pending.AccountID]*Handed)
 	for id, h := range b.earlier.Handed {
-		if b.of[Account{Environment: "live", ID: id}] == nil { // nothing was done to it since
+		if b.of[AccountKey{Environment: "live", ID: id}] == nil { // nothing was done to it since
 			all[id] = h
 		}
 	}

@@ -187,7 +187,7 @@ func (w *world) trade(market, size int, cause accounting.Cause, what string) {
 }
 
 // row adds a closed trade. In wide worlds equal ones look alike.
-func (w *world) row(symbol string, side accounting.Side, cause accounting.Cause, size, price int) {
+func (w *world) row(symbol string, side accounting.Direction, cause accounting.Cause, size, price int) {
 	r := accounting.Row{
 		Digest: uint64(len(w.now.rows) + 1), Symbol: symbol, Side: side, Cause: cause,
 		Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(size))), ClosedAt: servicetime.Shown(time.Now()),
@@ -306,7 +306,7 @@ func (w *world) read(what int) accountState {
 		var held []Held
 		for i, pos := range s.pos {
 			if pos != 0 {
-				held = append(held, Held{Symbol: markets[i], Position: positionOf(pos)})
+				held = append(held, Held{Symbol: markets[i], Holding: positionOf(pos)})
 			}
 		}
 		w.held = s.pos
@@ -325,8 +325,8 @@ func (w *world) read(what int) accountState {
 	return s
 }
 
-func positionOf(pos int) accounting.Position {
-	return accounting.Position{Size: decimal.NewFromInt(int64(pos))}
+func positionOf(pos int) accounting.Holding {
+	return accounting.Holding{Size: decimal.NewFromInt(int64(pos))}
 }
 
 func (s accountState) list(most int) []accounting.Row {
@@ -338,9 +338,9 @@ func (s accountState) list(most int) []accounting.Row {
 func (s accountState) waiting() (resting, running []accounting.Waiting) {
 	for _, o := range s.rests {
 		if o.run {
-			running = append(running, accounting.Waiting{ID: o.id, Symbol: markets[o.market], Side: accounting.Side(o.side)})
+			running = append(running, accounting.Waiting{ID: o.id, Symbol: markets[o.market], Side: accounting.Direction(o.side)})
 		} else {
-			resting = append(resting, accounting.Waiting{ID: o.id, Symbol: markets[o.market], Side: accounting.Side(o.side), Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(o.left)))})
+			resting = append(resting, accounting.Waiting{ID: o.id, Symbol: markets[o.market], Side: accounting.Direction(o.side), Size: decimal.NewNullDecimal(decimal.NewFromInt(int64(o.left)))})
 		}
 	}
 	return resting, running
@@ -383,7 +383,7 @@ func (w *world) write(kind int) {
 	if again := w.held[of]; w.wide && again != 0 && w.dice.IntN(3) == 0 { // as much as it holds
 		size = again
 	}
-	side := accounting.Side(1)
+	side := accounting.Direction(1)
 	if size < 0 {
 		side = -1
 	}
@@ -413,7 +413,7 @@ func (w *world) write(kind int) {
 	switch {
 	case kind == aLimit:
 		o := w.rest(of, b.Run)
-		b.Asked.Side = accounting.Side(o.side)
+		b.Asked.Side = accounting.Direction(o.side)
 		did.Own.WaitID, did.Own.Act = o.id, accounting.Act{Kind: accounting.Limit, Side: b.Asked.Side, Size: decimal.NewFromInt(int64(o.left))}
 		if b.Run {
 			did.Own.Kind = accounting.Pro

@@ -125,7 +125,7 @@ func TestAnOrderOfAnEarlierRunFillsUnseen(t *testing.T) {
 					w.read(read)
 				}
 				b := &Booked{ID: "lost", Places: &[2]pending.Place{market(btc)}, Entry: true}
-				b.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Side(o.side), Size: decimal.NewFromInt(int64(o.left))}
+				b.Asked = &accounting.Act{Kind: accounting.Entry, Side: accounting.Direction(o.side), Size: decimal.NewFromInt(int64(o.left))}
 				journal := w.books(b, false)
 				w.Doubt(b)
 				if row.restart {

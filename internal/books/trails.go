@@ -37,7 +37,7 @@ func (b *Books) Declare(is func(account pending.AccountID) bool) (done func()) {
 	}
 }
 
-func (b *Books) isDeclared(id Account) bool {
+func (b *Books) isDeclared(id AccountKey) bool {
 	for d := range b.declares {
 		if d.is(id.ID) {
 			return true
@@ -51,7 +51,7 @@ func (b *Books) isDeclared(id Account) bool {
 // entry went out before, or an earlier run has handed over what a look would show. Where an earlier run
 // may have left an order, which could trade as the look reads, orders means that what waits is to be read
 // now, a lag before that look.
-func (b *Books) FirstLook(id Account, symbol string, now time.Time) (wait time.Duration, orders bool) {
+func (b *Books) FirstLook(id AccountKey, symbol string, now time.Time) (wait time.Duration, orders bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(id)
@@ -80,7 +80,7 @@ func (b *Books) FirstLook(id Account, symbol string, now time.Time) (wait time.D
 
 // Looked reports whether no entry waits for a look at an account: nobody declares it, it was
 // read, or an entry went out before.
-func (b *Books) Looked(id Account) bool {
+func (b *Books) Looked(id AccountKey) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.account(id).looked()
@@ -97,7 +97,7 @@ func (b *Books) Still() (ids []pending.AccountID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range b.earlier.Still {
-		if b.of[Account{Environment: "live", ID: id}] == nil { // nothing was done to it since
+		if b.of[AccountKey{Environment: "live", ID: id}] == nil { // nothing was done to it since
 			ids = append(ids, id)
 		}
 	}
@@ -385,7 +385,7 @@ func (c *course) still(begun time.Time, position decimal.Decimal, list []account
 // WantsList reports whether the list of closed trades has to be read before the program
 // writes on: as many of its writes have come since the last that more might not fit. all
 // means that what rests and runs was not read either.
-func (b *Books) WantsList(id Account) (list, all bool) {
+func (b *Books) WantsList(id AccountKey) (list, all bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := &b.account(id).trails

@@ -22,7 +22,7 @@ func TestEdge47_NoOneLookOnAnAccountThatHasEnded(t *testing.T) {
 		t.Run(status, func(t *testing.T) {
 			b := newBook(t)
 			b.Declare(declared)
-			b.look(status, Held{Symbol: "BTC", Position: accounting.Position{Size: decimal.NewFromInt(3)}})
+			b.look(status, Held{Symbol: "BTC", Holding: accounting.Holding{Size: decimal.NewFromInt(3)}})
 			w := b.lost("lost")
 			_, ok := b.Course(w, false, true, status)
 			assert.Equal(t, want, ok)
@@ -54,7 +54,7 @@ func TestATrailOfEachAccount(t *testing.T) {
 		strangers := slices.DeleteFunc(c.Waiting, func(o accounting.Waiting) bool { return o.ID != "" })
 		assert.Equal(t, row.want, min(len(strangers), 1), name)
 	}
-	assert.False(t, b.account(Account{"live", "acc_2"}).declared)
+	assert.False(t, b.account(AccountKey{"live", "acc_2"}).declared)
 }
 
 // What an earlier run left is not kept beyond its end where no trail needs it.

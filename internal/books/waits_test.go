@@ -37,7 +37,7 @@ func TestFirstLook(t *testing.T) {
 	read.look("ACTIVE")
 	assert.Zero(t, read.firstLook(), "it was read")
 	assert.Equal(t, "ACTIVE", read.Status(mine))
-	assert.Empty(t, read.Status(Account{"live", "acc_2"}))
+	assert.Empty(t, read.Status(AccountKey{"live", "acc_2"}))
 	assert.True(t, read.ReadSince(mine, origin))
 	assert.False(t, read.ReadSince(mine, read.now))
 }
@@ -153,7 +153,7 @@ func TestFirstLookAfterAnEarlierRun(t *testing.T) {
 			b.SawOrders(mine, atOnce(b.now), nil, nil)
 			assert.Equal(t, row.counts, b.based(b.order("BTC")))
 
-			paper := Account{Environment: "sandbox"}
+			paper := AccountKey{Environment: "sandbox"}
 			b.SawPositions(paper, atOnce(b.now), nil)
 			assert.True(t, b.of[paper].posAt.IsZero(), "of the paper account a journal has nothing")
 		})

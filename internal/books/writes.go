@@ -41,7 +41,9 @@ type Booked struct {
 }
 
 // account is whose it is.
-func (w *Booked) account() Account { return Account{w.Places[0].Environment, w.Places[0].Account} }
+func (w *Booked) account() AccountKey {
+	return AccountKey{w.Places[0].Environment, w.Places[0].Account}
+}
 
 // openIn are the writes that are open in a market, or among what waits on an account, by what their
 // journals know of the writes beside them.
@@ -185,7 +187,7 @@ func (b *Books) Doubt(w *Booked) {
 // Known returns what is known of a write: by equal looks, the last of which show look, and the first of those that
 // count began at a moment; zero without them. over means that it can run no more, alone that nobody else trades
 // the account.
-func (b *Books) Known(w *Booked, over, alone bool, look accounting.Look, began time.Time) accounting.Facts {
+func (b *Books) Known(w *Booked, over, alone bool, look accounting.State, began time.Time) accounting.Facts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
@@ -229,7 +231,7 @@ func (a *account) isOver(w *Booked) {
 }
 
 // MarketOf is the market of a run; empty if neither a read nor an answer has shown it.
-func (b *Books) MarketOf(id Account, run string) string {
+func (b *Books) MarketOf(id AccountKey, run string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, o := range b.account(id).trails.waited {

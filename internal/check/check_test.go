@@ -127,7 +127,7 @@ func TestFaults(t *testing.T) {
 			require.NotNil(t, row.fault)
 			assert.Equal(t, row.code, row.fault.Code)
 			assert.Contains(t, row.fault.Text, row.text)
-			assert.True(t, slices.ContainsFunc(spec.Rules(), func(r spec.Rule) bool { return r.Code == row.fault.Code }))
+			assert.True(t, slices.ContainsFunc(spec.Rules(), func(r spec.CodeRule) bool { return r.Code == row.fault.Code }))
 			assert.NotContains(t, row.fault.Text, "hidden")
 		})
 	}

@@ -130,7 +130,7 @@ func (c *Claim[T]) due(last, now time.Duration) bool {
 
 // fills takes over what a look says of how much of it is filled. The positions of that look may not
 // have it yet.
-func (c *Claim[T]) fills(size decimal.Decimal, l *Look) {
+func (c *Claim[T]) fills(size decimal.Decimal, l *Snapshot) {
 	if c.showing && l.Began-c.shownAt >= Lag {
 		c.filled, c.showing = c.shown, false
 	}
@@ -140,7 +140,7 @@ func (c *Claim[T]) fills(size decimal.Decimal, l *Look) {
 }
 
 // over reports whether a look that does not show it ends it.
-func (c *Claim[T]) over(l *Look) bool {
+func (c *Claim[T]) over(l *Snapshot) bool {
 	switch {
 	case !c.ended || l.Began-c.since < Lag:
 		return false

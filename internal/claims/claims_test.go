@@ -17,7 +17,7 @@ func TestDue(t *testing.T) {
 	s := &Set[int]{}
 	assert.False(t, s.Due(0), "without a look")
 	look := func(at time.Duration, ids ...trading.OrderID) {
-		l := Look{Began: at, Ended: at + time.Second, Open: &trading.OpenOrders{}}
+		l := Snapshot{Began: at, Ended: at + time.Second, Open: &trading.OpenOrders{}}
 		for _, id := range ids {
 			l.Open.Limits = append(l.Open.Limits, trading.RestingOrder{ID: id})
 		}
@@ -46,7 +46,7 @@ func TestDue(t *testing.T) {
 // TestUnsized: what does not say what it is closes its market, or all of them, until a lag after it is gone.
 func TestUnsized(t *testing.T) {
 	s := &Set[trading.OrderID]{Elsewhere: func(o *trading.RestingOrder) trading.OrderID { return o.ID }}
-	see := func(at time.Duration, o trading.OpenOrders) { s.See(Look{Began: at, Ended: at, Open: &o}) }
+	see := func(at time.Duration, o trading.OpenOrders) { s.See(Snapshot{Began: at, Ended: at, Open: &o}) }
 	see(0, trading.OpenOrders{Runs: []trading.Run{{ID: "run_1", Symbol: "ETH"}}, Limits: []trading.RestingOrder{
 		{ID: "ord_1", Symbol: "BTC", Side: trading.Long, Size: trading.Some(two)},
 		{ID: "ord_2", Symbol: "BTC", Side: trading.Long, Size: trading.Some(one), Extra: trading.Extra{"reduceOnly": []byte("true")}},

@@ -15,7 +15,7 @@ func TestOddRecords(t *testing.T) {
 	resting := trading.RestingOrder{Symbol: "BTC", Side: trading.Long, Size: trading.Some(one)}
 	negative := trading.RestingOrder{ID: "ord_1", Symbol: "ETH", Side: trading.Long, Size: trading.Some(two.Neg())}
 	for range 3 {
-		s.See(Look{Open: &trading.OpenOrders{Limits: []trading.RestingOrder{resting, resting, negative}, Runs: []trading.Run{{Symbol: "BTC"}}}})
+		s.See(Snapshot{Open: &trading.OpenOrders{Limits: []trading.RestingOrder{resting, resting, negative}, Runs: []trading.Run{{Symbol: "BTC"}}}})
 	}
 	assert.Len(t, s.All(), 2)
 	for _, symbol := range []string{"BTC", "ETH"} {
@@ -25,6 +25,6 @@ func TestOddRecords(t *testing.T) {
 	own := &Claim[int]{Symbol: "BTC", Side: trading.Long, Size: one}
 	s.Add(own)
 	own.Applied(0)
-	s.See(Look{Began: Lag, Ended: Lag, Open: &trading.OpenOrders{Limits: []trading.RestingOrder{resting}}})
+	s.See(Snapshot{Began: Lag, Ended: Lag, Open: &trading.OpenOrders{Limits: []trading.RestingOrder{resting}}})
 	assert.NotContains(t, s.All(), own, "it is not what has no name")
 }

@@ -22,7 +22,7 @@ func newSearched(now func() time.Duration) largest.Bound {
 	return &searched{now: now, of: map[string]*Claim[struct{}]{}}
 }
 
-func (s *searched) See(l largest.Look) { s.Set.See(Look(l)) }
+func (s *searched) See(l largest.Look) { s.Set.See(Snapshot(l)) }
 
 func (s *searched) Enter(l largest.Look, w largest.Write) bool {
 	s.See(l)
@@ -74,17 +74,17 @@ func TestSearch(t *testing.T) { largest.Check(t, true, true, newSearched) }
 func TestSearchFindsWhatIsWrong(t *testing.T) {
 	for what, c := range map[string]struct {
 		search largest.Search
-		breaks func(s *searched, l *Look)
+		breaks func(s *searched, l *Snapshot)
 	}{
-		"unsafe: an order that is not shown once is over": {largest.Search{Depth: 5, First: largest.Resting}, func(s *searched, l *Look) {
+		"unsafe: an order that is not shown once is over": {largest.Search{Depth: 5, First: largest.Resting}, func(s *searched, l *Snapshot) {
 			for _, c := range s.All() {
 				if c.Waits && c.ended {
 					c.missing, c.from = true, l.Began-Lag
 				}
 			}
 		}},
-		"unsafe: the first look without it ends when it begins": {largest.Search{Depth: 6, First: largest.Resting}, func(_ *searched, l *Look) { l.Ended = l.Began }},
-		"unsafe: what the orders say is filled is in the positions": {largest.Search{Depth: 4, First: largest.Running}, func(s *searched, l *Look) {
+		"unsafe: the first look without it ends when it begins": {largest.Search{Depth: 6, First: largest.Resting}, func(_ *searched, l *Snapshot) { l.Ended = l.Began }},
+		"unsafe: what the orders say is filled is in the positions": {largest.Search{Depth: 4, First: largest.Running}, func(s *searched, l *Snapshot) {
 			for _, c := range s.All() {
 				c.filled = c.shown
 			}
@@ -115,11 +115,11 @@ func TestSearchFindsWhatIsWrong(t *testing.T) {
 // broken is the model with a fault before each look.
 type broken struct {
 	*searched
-	breaks func(s *searched, l *Look) // nil hears of no doubt
+	breaks func(s *searched, l *Snapshot) // nil hears of no doubt
 }
 
 func (b *broken) look(l largest.Look) largest.Look {
-	of := Look(l)
+	of := Snapshot(l)
 	if b.breaks != nil {
 		b.breaks(b.searched, &of)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/tradingapi/trading-go"
 )
 
-// Look is what reads show that began and ended at a time: first the orders and then the
+// Snapshot is what reads show that began and ended at a time: first the orders and then the
 // positions, so that what is filled between the two counts twice.
-type Look struct {
+type Snapshot struct {
 	Began, Ended time.Duration
 	Open         *trading.OpenOrders
 	Positions    trading.Positions
@@ -24,7 +24,7 @@ type Set[T any] struct {
 	Elsewhere func(o *trading.RestingOrder) T
 
 	all  []*Claim[T]
-	last *Look
+	last *Snapshot
 }
 
 // Add begins a claim, before anything of it is sent.
@@ -64,7 +64,7 @@ func (s *Set[T]) Due(now time.Duration) bool {
 
 // See takes over what a look shows. One that began before the last changes nothing: what that has
 // ended may not be in the positions of this one.
-func (s *Set[T]) See(l Look) {
+func (s *Set[T]) See(l Snapshot) {
 	if s.last != nil && l.Began < s.last.Began {
 		return
 	}
@@ -105,7 +105,7 @@ func (s *Set[T]) See(l Look) {
 const unnamed = "without an id"
 
 // shows begins the claim of what a look shows and was placed elsewhere, and returns its name.
-func (s *Set[T]) shows(o *trading.RestingOrder, l *Look) (name string) {
+func (s *Set[T]) shows(o *trading.RestingOrder, l *Snapshot) (name string) {
 	name, symbol := string(o.ID), o.Symbol
 	if name == "" {
 		name, symbol = unnamed, ""

@@ -103,7 +103,7 @@ func TestTheFirstEntryAfterAQuietRun(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hear := func(d *Driver, skew time.Duration) {
 					now := time.Now()
-					d.Clock.Heard(http.Header{"Date": {now.Add(skew).UTC().Format(http.TimeFormat)}}, now, now)
+					d.Clocks.Heard(http.Header{"Date": {now.Add(skew).UTC().Format(http.TimeFormat)}}, now, now)
 				}
 				k := newDisk()
 				k.isNew = true
@@ -182,7 +182,7 @@ func TestTheFirstEntryAfterARelease(t *testing.T) {
 				k.isNew = true
 				before := client(t, &service{}, foreground, holds(k))
 				now := time.Now()
-				before.Clock.Heard(http.Header{"Date": {now.UTC().Format(http.TimeFormat)}}, now, now)
+				before.Clocks.Heard(http.Header{"Date": {now.UTC().Format(http.TimeFormat)}}, now, now)
 				of := newWrite(before, "w_0", order).account()
 				before.Books.SawStatus(of, now, "ACTIVE")
 				before.Books.SawPositions(of, atOnce(now), nil)
@@ -232,7 +232,7 @@ func TestTheFirstEntryAfterARelease(t *testing.T) {
 				}
 				w.booked = d.bookWrite(w)
 				d.Books.Enter(&w.booked)
-				known := d.Books.Known(&w.booked, true, true, accounting.Look{State: accounting.State{Status: "ACTIVE"}}, time.Time{})
+				known := d.Books.Known(&w.booked, true, true, accounting.State{Status: "ACTIVE"}, time.Time{})
 				assert.NotNil(t, known.Course, "it is judged by what was handed over")
 			})
 		})
@@ -256,7 +256,7 @@ func TestTheFirstEntryWaitsForWhatEarlierRunsLeft(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				hear := func(d *Driver) {
 					now := time.Now()
-					d.Clock.Heard(http.Header{"Date": {now.UTC().Format(http.TimeFormat)}}, now, now)
+					d.Clocks.Heard(http.Header{"Date": {now.UTC().Format(http.TimeFormat)}}, now, now)
 				}
 				k := newDisk()
 				k.isNew = true

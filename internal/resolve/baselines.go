@@ -17,7 +17,7 @@ func (d *Driver) wantsDate() bool {
 	defer d.view.mu.Unlock()
 	asked := d.dateAsked
 	d.dateAsked = true
-	return !asked && d.Clock.Now().Service.IsZero()
+	return !asked && d.Clocks.Now().Service.IsZero()
 }
 
 // AwaitBaseline has the first entry on a declared account wait until a look that begins then
@@ -26,7 +26,7 @@ func (d *Driver) wantsDate() bool {
 // goes without. The journal is read first, so that what earlier runs left is found out about
 // meanwhile. An entry that a write in doubt holds back anyway waits for nothing; besideDoubt
 // means that none does.
-func (d *Driver) AwaitBaseline(ctx context.Context, w *Write, besideDoubt bool) error {
+func (d *Driver) AwaitBaseline(ctx context.Context, w *OpenWrite, besideDoubt bool) error {
 	if w.registered || !w.Ledger.Keyed || !w.Intent.Entry || d.cfg.WithoutBaseline {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (d *Driver) AwaitBaseline(ctx context.Context, w *Write, besideDoubt bool) 
 // Touch begins in the background with the look that the first entry on a declared account would
 // wait for. What fails of it is left to that entry, or to the next touch. The journal is not asked
 // whether others trade there, since a write may wait for that too: then the look is in vain.
-func (d *Driver) Touch(account books.Account) {
+func (d *Driver) Touch(account books.AccountKey) {
 	if !d.cfg.Background || d.cfg.WithoutBaseline || !d.cfg.IsExclusive(account.ID) || d.Books.Others(account) != "" || d.Books.Looked(account) {
 		return
 	}
@@ -82,7 +82,7 @@ func (d *Driver) Touch(account books.Account) {
 // lookAhead reads what waits, where an earlier run may have left that, and everything a lag later. A
 // program that reads its account itself has a second for each, and it is not read twice. Half
 // of the looks of a minute are left to entries.
-func (d *Driver) lookAhead(account books.Account) {
+func (d *Driver) lookAhead(account books.AccountKey) {
 	ctx, most := d.cfg.Life.Closing, max(d.cfg.Baselines/2, 1)
 	for asked := false; ; {
 		left, _ := d.Books.FirstLook(account, "", time.Now())
@@ -124,7 +124,7 @@ const (
 // service's time is not known yet: what a restart leaves has no age without it. The look is
 // of all who wait for it, and does not end with one of them. An exit does not wait: it has
 // the time by when it is in doubt.
-func (d *Driver) readBaseline(ctx context.Context, w *Write) {
+func (d *Driver) readBaseline(ctx context.Context, w *OpenWrite) {
 	of, most := d.wantedRead(w)
 	if most == 0 {
 		return
@@ -136,7 +136,7 @@ func (d *Driver) readBaseline(ctx context.Context, w *Write) {
 
 // share joins a read of all who want one of an account, and returns when that is over: the one under
 // way, or another if it may begin; nil if it may not. In any minute there are so many at the most.
-func (d *Driver) share(account books.Account, of List, most int) <-chan struct{} {
+func (d *Driver) share(account books.AccountKey, of List, most int) <-chan struct{} {
 	v := d.view
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -184,7 +184,7 @@ func wait(ctx context.Context, over <-chan struct{}) {
 // known; on a declared account the closed trades where the list would soon not reach back
 // to those that are known. Beside an exit one list is read, for the service's time alone.
 // There are at most so many in a minute.
-func (d *Driver) wantedRead(w *Write) (of List, most int) {
+func (d *Driver) wantedRead(w *OpenWrite) (of List, most int) {
 	switch {
 	case !w.Ledger.Keyed:
 		return AllLists, 0

@@ -23,8 +23,8 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 		Without: nothing, Host: &service{}, BaseURL: "here", Life: NewLife(),
 		IsExclusive: func(pending.AccountID) bool { meanwhile(); return true },
 	})
-	begin := func(symbol string) *Write {
-		w := &Write{Traits: pro, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
+	begin := func(symbol string) *OpenWrite {
+		w := &OpenWrite{Traits: pro, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
 		w.Intent = pending.Intent{ID: pending.IntentID("w_" + symbol), Operation: "POST /orders/twap", Environment: "live", Account: "acc_1", Symbol: symbol, Body: []byte(`{"side":"long","size":1}`)}
 		d.Own(w, "")
 		w.booked, w.registered = d.bookWrite(w), true
@@ -32,7 +32,7 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 		d.Books.Enter(&w.booked)
 		return w
 	}
-	account, read := books.Account{Environment: "live", ID: "acc_1"}, time.Now().Add(time.Minute)
+	account, read := books.AccountKey{Environment: "live", ID: "acc_1"}, time.Now().Add(time.Minute)
 	d.Books.SawStatus(account, time.Now(), "ACTIVE")
 	d.Books.SawOrders(account, atOnce(read), nil, nil)
 	for _, at := range []time.Time{read, read.Add(time.Minute)} {
@@ -42,10 +42,10 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 	}
 	lost, other := begin("BTC"), begin("ETH")
 	now := time.Now().Add(time.Hour)
-	shown := &seenLook{look: &Look{At: now, Ended: now, Runs: []string{"run_1"}, Status: "ACTIVE"}, began: []time.Time{now, now}, equal: 2}
+	shown := &seenLook{look: &AccountLook{At: now, Ended: now, Runs: []string{"run_1"}, Status: "ACTIVE"}, began: []time.Time{now, now}, equal: 2}
 	assert.Equal(t, accounting.PendingBeside, d.decide(lost, shown, false).Reason)
 	meanwhile = func() {
-		d.leaveBooks(other, Final{Outcome: ledger.Applied, Evidence: ByAcknowledged}, &Answer{})
+		d.leaveBooks(other, Final{Outcome: ledger.Applied, Evidence: ByAcknowledged}, &Response{})
 	}
 	assert.Equal(t, accounting.NoBaseline, d.decide(lost, shown, false).Reason, "it is in the evidence")
 }

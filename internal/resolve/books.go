@@ -13,7 +13,7 @@ import (
 // of the writes beside it, and for who asks about it again.
 
 // bookWrite is a write as the books see it.
-func (d *Driver) bookWrite(w *Write) books.Booked {
+func (d *Driver) bookWrite(w *OpenWrite) books.Booked {
 	live := w.Ledger.Keyed
 	b := books.Booked{
 		ID: string(w.Intent.ID), Asked: w.asked(),
@@ -26,7 +26,7 @@ func (d *Driver) bookWrite(w *Write) books.Booked {
 }
 
 // inDoubt notes that a write is in doubt.
-func (d *Driver) inDoubt(w *Write) {
+func (d *Driver) inDoubt(w *OpenWrite) {
 	d.pending.doubt(w)
 	if w.Traits.Trades {
 		w.books.Doubt(&w.booked)
@@ -35,7 +35,7 @@ func (d *Driver) inDoubt(w *Write) {
 
 // leaveBooks takes a write out of the open ones. What it did is noted with those beside it
 // before its end is written: a crash between the two must leave it open.
-func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
+func (d *Driver) leaveBooks(w *OpenWrite, f Final, last *Response) {
 	if w.Traits.Trades {
 		w.books.Leave(&w.booked, d.didOf(w, f, last))
 	}
@@ -55,7 +55,7 @@ func (d *Driver) leaveBooks(w *Write, f Final, last *Answer) {
 }
 
 // goOnBeside goes on with the writes that have waited for another one.
-func (d *Driver) goOnBeside(w *Write) {
+func (d *Driver) goOnBeside(w *OpenWrite) {
 	for _, e := range d.pending.doubtedBeside(w) {
 		if worker := d.pending.workerOf(e); worker != nil {
 			worker.goOn(e)
@@ -64,7 +64,7 @@ func (d *Driver) goOnBeside(w *Write) {
 }
 
 // didOf is what a write did that has ended, where anybody has to know it.
-func (d *Driver) didOf(w *Write, f Final, last *Answer) *books.Did {
+func (d *Driver) didOf(w *OpenWrite, f Final, last *Response) *books.Did {
 	switch {
 	case !w.books.Wants(&w.booked):
 		return nil
@@ -97,7 +97,7 @@ func general(code string) bool {
 
 // unclear is what a write did of which that is not known, or not whether the reads since
 // then show it.
-func (d *Driver) unclear(w *Write, f Final) *books.Did {
+func (d *Driver) unclear(w *OpenWrite, f Final) *books.Did {
 	now := time.Now()
 	did := &books.Did{ShownFrom: now, Own: accounting.Own{Unsure: f.Outcome != ledger.Applied, Heard: now}}
 	did.Own.Ran = !did.Own.Unsure
@@ -108,7 +108,7 @@ func (d *Driver) unclear(w *Write, f Final) *books.Did {
 }
 
 // concluded ends a write whose call found its outcome out by itself.
-func (d *Driver) concluded(w *Write, last *Answer) {
+func (d *Driver) concluded(w *OpenWrite, last *Response) {
 	if !w.registered {
 		d.pending.remove(w) // its name
 		return

@@ -20,7 +20,7 @@ func TestLooksInAMinute(t *testing.T) {
 		s := &service{}
 		d := client(t, s)
 		look := func(most int) {
-			d.share(books.Account{ID: "acc_1"}, AllLists, most)
+			d.share(books.AccountKey{ID: "acc_1"}, AllLists, most)
 			synctest.Wait()
 		}
 		began := func() int { return len(s.asked) }
@@ -49,7 +49,7 @@ func TestRefusalsThatAreKept(t *testing.T) {
 	}{
 		"short": {body(10), true}, "the longest": {body(maxRefused), true}, "too long": {body(maxRefused + 1), false}, "no JSON": {[]byte("{"), false},
 	} {
-		r := refusedBy(&Answer{Answer: ledger.Answer{Status: 400}, Body: row.body})
+		r := refusedBy(&Response{Answer: ledger.Answer{Status: 400}, Body: row.body})
 		assert.Equal(t, row.want, r != nil, name)
 		if r != nil {
 			assert.Equal(t, 400, r.Status)
@@ -73,7 +73,7 @@ func TestWhetherACallSendsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for attempts, want := range map[int]bool{1: false, 2: true} {
 			d := client(t, &service{}, foreground)
-			w := newWrite(d, "w_1", order, func(w *Write) { w.Ledger.Retry.Attempts = attempts })
+			w := newWrite(d, "w_1", order, func(w *OpenWrite) { w.Ledger.Retry.Attempts = attempts })
 			d.Own(w, "")
 			require.NoError(t, d.Before(t.Context(), w, false))
 			d.SendBegins(w)

@@ -136,7 +136,7 @@ func foreground(c *Config) { c.Background = false }
 func TestAnEntryThatIsTooOldIsNotWrittenDown(t *testing.T) {
 	k := newDisk()
 	d := client(t, &service{}, on(k))
-	w := newWrite(d, "w_1", order, func(w *Write) { w.Intent.Decided = time.Now().Add(-2 * time.Minute) })
+	w := newWrite(d, "w_1", order, func(w *OpenWrite) { w.Intent.Decided = time.Now().Add(-2 * time.Minute) })
 	d.Own(w, "")
 	require.EqualError(t, d.Before(t.Context(), w, false), "it was decided too long ago")
 	assert.Empty(t, k.records)
@@ -153,7 +153,7 @@ func TestTheAnswerOfANamedWriteIsKept(t *testing.T) {
 			require.NoError(t, d.Before(t.Context(), w, false))
 			d.SendBegins(w)
 			d.Heard(w, time.Now(), success, false)
-			require.True(t, d.Conclude(w, &Answer{Answer: success, Body: []byte(`{"ok":true}`)}))
+			require.True(t, d.Conclude(w, &Response{Answer: success, Body: []byte(`{"ok":true}`)}))
 			assert.Equal(t, name != "", string(k.end(t, "w_1").Answer) == `{"ok":true}`)
 
 			refused := newWrite(d, "w_2", order, named(name))
@@ -161,7 +161,7 @@ func TestTheAnswerOfANamedWriteIsKept(t *testing.T) {
 			require.NoError(t, d.Before(t.Context(), refused, false))
 			d.SendBegins(refused)
 			d.Heard(refused, time.Now(), tooSmall, false)
-			require.True(t, d.Conclude(refused, &Answer{Answer: tooSmall, Key: refused.Try().Key, Body: []byte(`{"error":"MIN_NOTIONAL"}`)}))
+			require.True(t, d.Conclude(refused, &Response{Answer: tooSmall, Key: refused.Try().Key, Body: []byte(`{"error":"MIN_NOTIONAL"}`)}))
 			assert.True(t, k.end(t, "w_2").Dead)
 			assert.Equal(t, name != "", k.end(t, "w_2").Refused != nil)
 
@@ -176,8 +176,8 @@ func TestTheAnswerOfANamedWriteIsKept(t *testing.T) {
 }
 
 // taker is who has a name; nil if nobody has.
-func (d *Driver) taker(name string) *Write {
-	e := Write{Intent: pending.Intent{ID: "nobody"}, Name: name}
+func (d *Driver) taker(name string) *OpenWrite {
+	e := OpenWrite{Intent: pending.Intent{ID: "nobody"}, Name: name}
 	if taker := d.pending.take(&e); taker != nil {
 		return taker
 	}
@@ -215,7 +215,7 @@ func TestAnIdThatIsTaken(t *testing.T) {
 		require.ErrorContains(t, d.Before(t.Context(), again, false), "write w_1 is registered already")
 		d.SendBegins(first)
 		d.Heard(first, time.Now(), success, false)
-		require.True(t, d.Conclude(first, &Answer{Answer: success}))
+		require.True(t, d.Conclude(first, &Response{Answer: success}))
 		concluded, err := send(t, d, newWrite(d, "w_3", order, named("entry 7")), tooSmall)
 		require.NoError(t, err)
 		assert.True(t, concluded)
@@ -332,7 +332,7 @@ func TestAContextThatEndsAtTheDisk(t *testing.T) {
 		d.Own(w, "")
 		require.ErrorIs(t, d.Before(ctx, w, false), context.Canceled)
 		d.SendingOver(context.Background(), w, 0)
-		assert.True(t, d.Conclude(w, &Answer{Answer: unsent}))
+		assert.True(t, d.Conclude(w, &Response{Answer: unsent}))
 		assert.Equal(t, "end", k.of("w_1"))
 		assert.Zero(t, unwritten)
 	})
@@ -382,7 +382,7 @@ func TestABaselineIsRead(t *testing.T) {
 func TestTheFirstExitHasTheTimeRead(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		change func(*Write)
+		change func(*OpenWrite)
 		undone bool // no journal
 		dated  bool
 		asks   string
@@ -390,8 +390,8 @@ func TestTheFirstExitHasTheTimeRead(t *testing.T) {
 		{name: "an exit", asks: "trades"},
 		{name: "the time is known", dated: true},
 		{name: "no journal", undone: true},
-		{name: "a paper exit", change: func(w *Write) { w.Ledger.Keyed = false }},
-		{name: "a cancel", change: func(w *Write) { w.Ledger.Resolves = false }},
+		{name: "a paper exit", change: func(w *OpenWrite) { w.Ledger.Keyed = false }},
+		{name: "a cancel", change: func(w *OpenWrite) { w.Ledger.Resolves = false }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -406,7 +406,7 @@ func TestTheFirstExitHasTheTimeRead(t *testing.T) {
 				}
 				began := time.Now()
 				for _, id := range []string{"w_1", "w_2"} {
-					w := newWrite(d, id, exit, func(w *Write) {
+					w := newWrite(d, id, exit, func(w *OpenWrite) {
 						if row.change != nil {
 							row.change(w)
 						}

@@ -122,7 +122,7 @@ func TestPlaces(t *testing.T) {
 // stored answer.
 func TestTwoPrograms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sharedKey := func(w *Write) {
+		sharedKey := func(w *OpenWrite) {
 			w.SetKey(Try{Key: "the key of both"})
 			w.Ledger.Source, w.Ledger.FirstUseKnown = ledger.Derived, false
 		}

@@ -10,22 +10,22 @@ import (
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
-// Clock is a client's clocks: wall, monotonic, and that of the service it asks.
-type Clock struct {
+// Clocks are a client's clocks: wall, monotonic, and that of the service it asks.
+type Clocks struct {
 	began   time.Time // of the monotonic one, the same for all clients of a journal
 	service *servicetime.Clock
 }
 
 // Now is the moment by all of them.
-func (c Clock) Now() ledger.Instant { return c.At(time.Now()) }
+func (c Clocks) Now() ledger.Instant { return c.At(time.Now()) }
 
 // At is a moment of this process by all of them.
-func (c Clock) At(t time.Time) ledger.Instant {
+func (c Clocks) At(t time.Time) ledger.Instant {
 	return ledger.Instant{Wall: t.Round(0), Mono: t.Sub(c.began), Service: c.service.At(t)}
 }
 
 // Heard takes the Date of an answer. One that is repeated, or that a cache kept, says nothing of now.
-func (c Clock) Heard(header http.Header, sent, received time.Time) {
+func (c Clocks) Heard(header http.Header, sent, received time.Time) {
 	if header["Age"] == nil && !transport.Replayed(header) {
 		c.service.Hear(transport.First(header, "Date"), sent, received)
 	}
@@ -33,7 +33,7 @@ func (c Clock) Heard(header http.Header, sent, received time.Time) {
 
 // earlier is what the journal shows of the writes of earlier runs. Clocks of this machine are
 // no measure across runs: the wall clock may have been set between the two.
-func (c Clock) earlier(first bool, last *last) books.Earlier {
+func (c Clocks) earlier(first bool, last *last) books.Earlier {
 	e := books.Earlier{None: first}
 	if last == nil {
 		return e
@@ -52,7 +52,7 @@ func (c Clock) earlier(first bool, last *last) books.Earlier {
 
 // firstUse is when the key of a write was used first, at the earliest, by the service's
 // clock, if that is known.
-func (c Clock) firstUse(w *Write) servicetime.Time {
+func (c Clocks) firstUse(w *OpenWrite) servicetime.Time {
 	known := w.Ledger.FirstUseKnown
 	switch {
 	case !w.Left && known:

@@ -18,7 +18,7 @@ func dated(at time.Time) http.Header {
 }
 
 // date has a client know the service's time, which is its own.
-func date(d *Driver) { d.Clock.Heard(dated(time.Now()), time.Now(), time.Now()) }
+func date(d *Driver) { d.Clocks.Heard(dated(time.Now()), time.Now(), time.Now()) }
 
 // Only what the service says now sets its clock.
 func TestWhatSetsTheServicesClock(t *testing.T) {
@@ -30,14 +30,14 @@ func TestWhatSetsTheServicesClock(t *testing.T) {
 			"a cache":    {"Date": dated(now)["Date"], "Age": {"0"}},
 			"its memory": {"Date": dated(now)["Date"], "Idempotent-Replayed": {"true"}},
 		} {
-			d.Clock.Heard(header, now, now)
-			assert.True(t, d.Clock.Now().Service.IsZero(), name)
+			d.Clocks.Heard(header, now, now)
+			assert.True(t, d.Clocks.Now().Service.IsZero(), name)
 		}
-		d.Clock.Heard(dated(now.Add(time.Hour)), now, now)
-		assert.Equal(t, servicetime.Shown(now.Add(time.Hour)), d.Clock.Now().Service)
+		d.Clocks.Heard(dated(now.Add(time.Hour)), now, now)
+		assert.Equal(t, servicetime.Shown(now.Add(time.Hour)), d.Clocks.Now().Service)
 		time.Sleep(time.Second)
-		assert.Equal(t, time.Second, d.Clock.Now().Mono)
-		assert.Equal(t, servicetime.Shown(now.Add(time.Hour+time.Second)), d.Clock.Now().Service)
+		assert.Equal(t, time.Second, d.Clocks.Now().Mono)
+		assert.Equal(t, servicetime.Shown(now.Add(time.Hour+time.Second)), d.Clocks.Now().Service)
 	})
 }
 
@@ -48,11 +48,11 @@ func TestEdge07_EachServiceHasItsClock(t *testing.T) {
 		here, again := client(t, &service{}, on(k)), client(t, &service{}, on(k))
 		there := client(t, &service{}, on(k), func(c *Config) { c.BaseURL = "there" })
 		now := time.Now()
-		here.Clock.Heard(dated(now), now, now)
-		there.Clock.Heard(dated(now.Add(time.Hour)), now, now)
-		assert.Equal(t, servicetime.Shown(now), here.Clock.Now().Service)
-		assert.Equal(t, servicetime.Shown(now), again.Clock.Now().Service)
-		assert.Equal(t, servicetime.Shown(now.Add(time.Hour)), there.Clock.Now().Service)
+		here.Clocks.Heard(dated(now), now, now)
+		there.Clocks.Heard(dated(now.Add(time.Hour)), now, now)
+		assert.Equal(t, servicetime.Shown(now), here.Clocks.Now().Service)
+		assert.Equal(t, servicetime.Shown(now), again.Clocks.Now().Service)
+		assert.Equal(t, servicetime.Shown(now.Add(time.Hour)), there.Clocks.Now().Service)
 	})
 }
 
@@ -62,24 +62,24 @@ func TestWhenAKeyWasUsedFirst(t *testing.T) {
 		d := client(t, &service{})
 		noted := servicetime.Shown(time.Now().Add(time.Hour))
 		began := time.Now()
-		write := func(left, known bool) *Write {
-			return newWrite(d, "w", order, func(w *Write) {
+		write := func(left, known bool) *OpenWrite {
+			return newWrite(d, "w", order, func(w *OpenWrite) {
 				notBefore := began.Add(-time.Minute)
 				w.Intent.Decided, w.Left, w.NotBefore = began, left, notBefore
 				w.Ledger.FirstUseKnown, w.Ledger.NotBefore = known, !known
 				w.Ledger.Decided, w.Ledger.Since = ledger.Instant{Wall: began, Service: noted}, noted.Add(-time.Minute)
 			})
 		}
-		first := func(left, known bool) servicetime.Time { return d.Clock.firstUse(write(left, known)) }
+		first := func(left, known bool) servicetime.Time { return d.Clocks.firstUse(write(left, known)) }
 		assert.True(t, first(false, true).IsZero(), "this machine's clock does not stand for it")
 		assert.True(t, first(false, false).IsZero())
 		assert.Equal(t, noted, first(true, true), "the journal has it")
 		assert.Equal(t, noted.Add(-time.Minute), first(true, false))
 		time.Sleep(time.Second)
-		d.Clock.Heard(dated(began.Add(10*time.Second)), time.Now(), time.Now())
+		d.Clocks.Heard(dated(began.Add(10*time.Second)), time.Now(), time.Now())
 		assert.Equal(t, servicetime.Shown(began.Add(9*time.Second)), first(false, true))
 		assert.Equal(t, servicetime.Shown(began.Add(9*time.Second-time.Minute)), first(false, false))
-		d.Clock.Heard(dated(began), time.Now(), time.Now())
+		d.Clocks.Heard(dated(began), time.Now(), time.Now())
 		for _, known := range []bool{true, false} {
 			assert.True(t, first(false, known).IsZero(), "the service contradicts itself")
 			assert.True(t, first(true, known).IsZero())
@@ -94,7 +94,7 @@ func TestHowLongAgoTheRunBeforeEnded(t *testing.T) {
 		service := new(servicetime.Clock)
 		now := time.Now()
 		before := &last{Ended: ledger.Instant{Wall: now, Service: servicetime.Shown(now)}, Still: []pending.AccountID{"acc_1"}}
-		e := Clock{service: service}.earlier(false, before)
+		e := Clocks{service: service}.earlier(false, before)
 		assert.Equal(t, []pending.AccountID{"acc_1"}, e.Still)
 		_, known := e.Since(now)
 		assert.False(t, known)
@@ -103,7 +103,7 @@ func TestHowLongAgoTheRunBeforeEnded(t *testing.T) {
 		assert.True(t, known)
 		assert.Equal(t, time.Minute-2*servicetime.Tolerance, passed)
 		before.Ended.Service = servicetime.Time{}
-		assert.Nil(t, Clock{service: service}.earlier(false, before).Since)
-		assert.True(t, Clock{service: service}.earlier(true, nil).None)
+		assert.Nil(t, Clocks{service: service}.earlier(false, before).Since)
+		assert.True(t, Clocks{service: service}.earlier(true, nil).None)
 	})
 }

@@ -38,18 +38,18 @@ func TestTheTimeFromWhichAWriteCanRun(t *testing.T) {
 				d := client(t, &service{}, foreground, notDeclared)
 				date(d)
 				now := time.Now()
-				d.Clock.service.Closed(d.Clock.Now().Service, now, now)
-				w := lost(t, d, "w_1", row.operation, func(w *Write) { w.Intent.Body = []byte(row.body) })
+				d.Clocks.service.Closed(d.Clocks.Now().Service, now, now)
+				w := lost(t, d, "w_1", row.operation, func(w *OpenWrite) { w.Intent.Body = []byte(row.body) })
 				_, known := w.Before()
 				require.False(t, known)
-				w.Ledger.Note(ledger.Fact{Kind: ledger.FenceEnded, At: d.Clock.Now(), Answer: partWay})
+				w.Ledger.Note(ledger.Fact{Kind: ledger.FenceEnded, At: d.Clocks.Now(), Answer: partWay})
 				closed := accounting.Row{
 					Digest: 1, Symbol: "BTC", Side: accounting.Short, Cause: accounting.Market, Size: decimal.NewNullDecimal(one),
-					ClosedAt: d.Clock.At(w.Intent.Decided).Service.Add(row.at),
+					ClosedAt: d.Clocks.At(w.Intent.Decided).Service.Add(row.at),
 				}
 				time.Sleep(time.Minute)
 				now = time.Now()
-				look := &Look{At: now, Ended: now, Status: "ACTIVE", Rows: []accounting.Row{closed}}
+				look := &AccountLook{At: now, Ended: now, Status: "ACTIVE", Rows: []accounting.Row{closed}}
 				shown := &seenLook{look: look, began: []time.Time{now, now, now}, equal: 3}
 				assert.Equal(t, row.want, d.decide(w, shown, false).Reason)
 			})

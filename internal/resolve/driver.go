@@ -31,12 +31,12 @@ type Driver struct {
 	undeclare func()
 	schedule  *schedule
 
-	mu      sync.Mutex     // of what others may read of a write that is in doubt
-	exiting map[*Write]int // callers who wait for it and are getting out of the market
+	mu      sync.Mutex         // of what others may read of a write that is in doubt
+	exiting map[*OpenWrite]int // callers who wait for it and are getting out of the market
 
 	// Of the goroutine alone.
-	looks       map[books.Account]*Look
-	seen        map[*Write]*seenLook
+	looks       map[books.AccountKey]*AccountLook
+	seen        map[*OpenWrite]*seenLook
 	namespace   namespace
 	calibration calibration
 	full        map[spec.Operation]*noRoom // of operations
@@ -78,7 +78,7 @@ type Host interface {
 	// what it needs, at once or not at all.
 	Prepare(ctx context.Context, r Request) (Prepared, error)
 	// Read reads an account, or one list of it. An entry may await it, for a second at the most.
-	Read(ctx context.Context, account books.Account, of List, awaited bool) (*Look, error)
+	Read(ctx context.Context, account books.AccountKey, of List, awaited bool) (*AccountLook, error)
 	// SetLevels sets the levels of a position in place of a setting, once, as a write of its own, which is
 	// found out about like any other.
 	SetLevels(ctx context.Context, of *pending.Intent, wanted Levels) error
@@ -116,7 +116,7 @@ type Found struct {
 	Answer                  []byte // the service's, where it repeated it
 	Err                     error
 	Why                     error // Err without what the last request met
-	Looks                   []*Look
+	Looks                   []*AccountLook
 }
 
 // New returns the driver of a client.
@@ -131,10 +131,10 @@ func New(c Config) *Driver {
 	s.view = r.viewOf(c.BaseURL, first, s.lastOf)
 	d := &Driver{
 		view: s.view, pending: r, store: s, cfg: c,
-		looks: make(map[books.Account]*Look), full: make(map[spec.Operation]*noRoom), seen: make(map[*Write]*seenLook), exiting: make(map[*Write]int),
+		looks: make(map[books.AccountKey]*AccountLook), full: make(map[spec.Operation]*noRoom), seen: make(map[*OpenWrite]*seenLook), exiting: make(map[*OpenWrite]int),
 	}
 	d.schedule = &schedule{
-		life: c.Life, background: c.Background, jobs: make(map[*Write]*job), wake: make(chan struct{}, 1),
+		life: c.Life, background: c.Background, jobs: make(map[*OpenWrite]*job), wake: make(chan struct{}, 1),
 		work: d.work, notBefore: func() time.Time { return d.downUntil },
 		rest: func() { clear(d.looks) }, // nobody shares them any more
 	}
@@ -149,7 +149,7 @@ func (d *Driver) serves(baseURL string) bool {
 }
 
 // workerOf returns who works on a write; this one if nobody does.
-func (d *Driver) workerOf(w *Write) *Driver {
+func (d *Driver) workerOf(w *OpenWrite) *Driver {
 	if other := d.pending.workerOf(w); other != nil {
 		return other
 	}
@@ -158,7 +158,7 @@ func (d *Driver) workerOf(w *Write) *Driver {
 
 // wait waits until a write is resolved, nothing more is done about it, or the
 // context ends.
-func (d *Driver) wait(ctx context.Context, w *Write) (Found, bool) {
+func (d *Driver) wait(ctx context.Context, w *OpenWrite) (Found, bool) {
 	if IsExiting(ctx) && ctx.Err() == nil {
 		d.say(func() { d.exiting[w]++ })
 		defer d.say(func() {
@@ -175,7 +175,7 @@ func (d *Driver) wait(ctx context.Context, w *Write) (Found, bool) {
 	return d.unknown(w, ended), false
 }
 
-func (d *Driver) unknown(w *Write, why error) Found {
+func (d *Driver) unknown(w *OpenWrite, why error) Found {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := ErrUndetermined
@@ -194,7 +194,7 @@ func (d *Driver) unknown(w *Write, why error) Found {
 }
 
 // describe is a write as Pending lists it.
-func (d *Driver) describe(w *Write) pending.Doubt {
+func (d *Driver) describe(w *OpenWrite) pending.Doubt {
 	_, idle := d.schedule.has(w)
 	left, settled := d.pending.wasLeft(w), d.pending.isSettled(w)
 	d.mu.Lock()
@@ -204,7 +204,7 @@ func (d *Driver) describe(w *Write) pending.Doubt {
 
 // acknowledge notes a person's word, like any other fact: it is durable before anybody learns of it. It
 // waits for the turn that the write may be having, whose answer can be the service's word.
-func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome, note string) error {
+func (d *Driver) acknowledge(ctx context.Context, w *OpenWrite, found ledger.Outcome, note string) error {
 	release, held, err := d.schedule.hold(ctx, w)
 	if err != nil {
 		return fmt.Errorf("trading: Acknowledge: write %s is being asked about: %w", w.Intent.ID, err)
@@ -219,7 +219,7 @@ func (d *Driver) acknowledge(ctx context.Context, w *Write, found ledger.Outcome
 	case !held && !d.pending.claim(w):
 		return fmt.Errorf("trading: Acknowledge: write %s is being sent: wait for its call", w.Intent.ID)
 	}
-	f := ledger.Fact{Kind: ledger.Acknowledged, At: d.Clock.Now(), Finding: ledger.Finding{Outcome: found}}
+	f := ledger.Fact{Kind: ledger.Acknowledged, At: d.Clocks.Now(), Finding: ledger.Finding{Outcome: found}}
 	given := ctx.Err() == nil // else the journal takes nothing
 	err = d.store.before(ctx, w, record{Fact: &f, Note: note})
 	switch {
@@ -264,12 +264,12 @@ func (d *Driver) report(r Found) {
 }
 
 // work is the turn of a write: it does the one thing that the ledger of the write allows next, if that is due.
-func (d *Driver) work(w *Write) (due time.Time, idle, stuck bool) {
-	now := d.Clock.Now()
+func (d *Driver) work(w *OpenWrite) (due time.Time, idle, stuck bool) {
+	now := d.Clocks.Now()
 	limits, whyHeld, askAgain := d.limits(w, now)
 	step := d.nextStep(w, now, limits)
 	if step.Do != ledger.Stop && step.At > now.Mono && d.learnTime(w) {
-		now = d.Clock.Now()
+		now = d.Clocks.Now()
 		step = d.nextStep(w, now, limits)
 	}
 	keyless := d.cfg.Host.Keyless(w.Intent.Environment)
@@ -286,7 +286,7 @@ func (d *Driver) work(w *Write) (due time.Time, idle, stuck bool) {
 	default:
 		d.schedule.requested(w, d.pending.requests.Add(1))
 		err := d.carryOut(w, step, limits)
-		now = d.Clock.Now()
+		now = d.Clocks.Now()
 		step = d.nextStep(w, now, limits)
 		if err != nil {
 			d.say(func() { q := w.inquire(); q.lastErr, q.reason = err, cmp.Or(d.whyBlocked(w, err), q.reason) })
@@ -305,7 +305,7 @@ func (d *Driver) work(w *Write) (due time.Time, idle, stuck bool) {
 			return again, false, false
 		}
 	case !w.Ledger.Forget():
-		return d.Clock.began.Add(step.At), idle, stuck
+		return d.Clocks.began.Add(step.At), idle, stuck
 	}
 	d.worked(w)
 	return due, false, false
@@ -313,8 +313,8 @@ func (d *Driver) work(w *Write) (due time.Time, idle, stuck bool) {
 
 // learnTime asks for the service's time, once, where a write of an earlier run is about to wait: what that run
 // has waited for counts by no other clock.
-func (d *Driver) learnTime(w *Write) bool {
-	if d.dated || !w.Left || !d.Clock.Now().Service.IsZero() || d.cfg.Host.Keyless(w.Intent.Environment) != nil {
+func (d *Driver) learnTime(w *OpenWrite) bool {
+	if d.dated || !w.Left || !d.Clocks.Now().Service.IsZero() || d.cfg.Host.Keyless(w.Intent.Environment) != nil {
 		return false
 	}
 	d.dated = true
@@ -323,7 +323,7 @@ func (d *Driver) learnTime(w *Write) bool {
 }
 
 // worked ends a write that a turn has resolved.
-func (d *Driver) worked(w *Write) {
+func (d *Driver) worked(w *OpenWrite) {
 	delete(d.seen, w)
 	if !w.Ledger.Forget() {
 		d.finish(w)
@@ -343,7 +343,7 @@ func (d *Driver) say(change func()) {
 }
 
 // goOn goes on with a write that has waited for another one to end.
-func (d *Driver) goOn(w *Write) {
+func (d *Driver) goOn(w *OpenWrite) {
 	d.mu.Lock()
 	waits := w.known().reason == string(accounting.PendingBeside)
 	d.mu.Unlock()
@@ -355,7 +355,7 @@ func (d *Driver) goOn(w *Write) {
 // isYoung reports whether a write may still be asked about with its own bytes. That takes two
 // fences, and with many in doubt the second has its place a minute after the first: so one that
 // has had none is too old a minute before.
-func isYoung(w *Write) bool {
+func isYoung(w *OpenWrite) bool {
 	window := ledger.Window
 	if !w.received.Load() {
 		window -= limitWindow
@@ -363,6 +363,6 @@ func isYoung(w *Write) bool {
 	return ledger.Elapsed(w.Intent.Decided) < window
 }
 
-func byDecision(a, b *Write) int {
+func byDecision(a, b *OpenWrite) int {
 	return cmp.Or(a.Intent.Decided.Compare(b.Intent.Decided), cmp.Compare(a.Intent.ID, b.Intent.ID))
 }

@@ -11,7 +11,7 @@ import (
 
 // effectOf reads the effect of a success, from the record that it was decoded into
 // or from its body. It is not clear if neither can be read.
-func effectOf(w *Write, a *Answer) (did *books.Did, clear bool) {
+func effectOf(w *OpenWrite, a *Response) (did *books.Did, clear bool) {
 	asked := w.asked()
 	did = &books.Did{Own: accounting.Own{Act: *asked, Began: w.firstSend, Heard: a.Received}}
 	did.Own.Ran = true
@@ -32,7 +32,7 @@ func effectOf(w *Write, a *Answer) (did *books.Did, clear bool) {
 }
 
 // waitingID is the id of what a success left to wait; empty if it says none.
-func waitingID(kind accounting.Kind, body []byte) string {
+func waitingID(kind accounting.ActKind, body []byte) string {
 	var limit api.LimitOrderResponse
 	var run api.RunResponse
 	switch {
@@ -74,7 +74,7 @@ func signed(side string, size decimal.Decimal) decimal.Decimal {
 	return size
 }
 
-func orderAnswerOf(w *Write, a *Answer) wire.Value {
+func orderAnswerOf(w *OpenWrite, a *Response) wire.Value {
 	if a.Decoded != nil {
 		return a.Decoded
 	}

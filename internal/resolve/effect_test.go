@@ -36,7 +36,7 @@ func TestWhatAWriteAskedFor(t *testing.T) {
 		{exit, `{"pct":50.5}`, accounting.Act{Kind: accounting.Close, Percent: half}},
 		{exit, `{}`, accounting.Act{Kind: accounting.Close}},
 	} {
-		w := Write{Intent: pending.Intent{Symbol: "BTC", Body: []byte(row.body)}, Traits: TraitsOf(spec.Find(spec.Operation(row.operation)))}
+		w := OpenWrite{Intent: pending.Intent{Symbol: "BTC", Body: []byte(row.body)}, Traits: TraitsOf(spec.Find(spec.Operation(row.operation)))}
 		asJSON(t, row.want, *w.asked(), row.operation+" "+row.body)
 		w.Intent.Body = nil
 		asJSON(t, row.want, *w.asked(), "it is read once")
@@ -96,10 +96,10 @@ func TestWhatASuccessDid(t *testing.T) {
 		{name: "runs, and not said which", operation: twap, sent: `{"side":"long","size":2}`, body: `{}`, want: effect{waits: true, size: "2"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			w := &Write{Intent: pending.Intent{Symbol: "BTC", Body: []byte(row.sent)}, Traits: TraitsOf(spec.Find(spec.Operation(row.operation)))}
+			w := &OpenWrite{Intent: pending.Intent{Symbol: "BTC", Body: []byte(row.sent)}, Traits: TraitsOf(spec.Find(spec.Operation(row.operation)))}
 			w.Ledger.Keyed = row.operation != paper
 			now := time.Now()
-			did, clear := effectOf(w, &Answer{Body: []byte(row.body), Received: now})
+			did, clear := effectOf(w, &Response{Body: []byte(row.body), Received: now})
 			assert.Equal(t, !row.unclear, clear)
 			if row.unclear {
 				return
@@ -118,13 +118,13 @@ func TestWhatASuccessDid(t *testing.T) {
 			assert.Equal(t, w.asked().Kind, own.Kind)
 		})
 	}
-	w := &Write{Intent: pending.Intent{Body: []byte(`{"runId":"run_1"}`)}, Traits: Traits{Trades: true, Run: true, Asks: accounting.EditRun}}
-	did, clear := effectOf(w, &Answer{Body: []byte(`{"success":true,"runId":"run_1"}`)})
+	w := &OpenWrite{Intent: pending.Intent{Body: []byte(`{"runId":"run_1"}`)}, Traits: Traits{Trades: true, Run: true, Asks: accounting.EditRun}}
+	did, clear := effectOf(w, &Response{Body: []byte(`{"success":true,"runId":"run_1"}`)})
 	assert.True(t, clear)
 	assert.False(t, did.Own.Left("").Size.Valid, "an edit has no bound")
 	assert.Empty(t, did.Own.WaitID, "and leaves nothing new")
 	decoded := &api.OrderResponse{}
-	assert.Same(t, decoded, orderAnswerOf(w, &Answer{Decoded: decoded}))
+	assert.Same(t, decoded, orderAnswerOf(w, &Response{Decoded: decoded}))
 	assert.Equal(t, accounting.Short, SideOf("short"))
 }
 
@@ -160,7 +160,7 @@ func TestWhatTheBooksLearn(t *testing.T) {
 				d.SendBegins(w)
 				d.SendEnded(w, time.Now())
 				d.Heard(w, time.Now(), row.answer, false)
-				require.True(t, d.Conclude(w, &Answer{Answer: row.answer, Body: []byte(row.body), Received: time.Now()}))
+				require.True(t, d.Conclude(w, &Response{Answer: row.answer, Body: []byte(row.body), Received: time.Now()}))
 				next := newWrite(d, "w_2", order)
 				d.Own(next, "")
 				require.NoError(t, d.Before(t.Context(), next, false))
@@ -181,12 +181,12 @@ func TestWhatALookShowsTheBooks(t *testing.T) {
 		looked := time.Now().Add(time.Second)
 		for by, want := range map[Evidence]time.Time{ByAccounting: looked, ByReplay: time.Now()} {
 			w := newWrite(d, "w_1", order)
-			w.by, w.inquiry = by, &inquiry{looks: []*Look{{At: time.Now()}, {At: looked}}}
+			w.by, w.findings = by, &findings{looks: []*AccountLook{{At: time.Now()}, {At: looked}}}
 			did := d.unclear(w, Final{Outcome: ledger.Applied})
 			assert.False(t, did.ShownFrom.IsZero())
 			assert.Equal(t, want, did.ShownFrom, "%s", by)
 			assert.Equal(t, time.Now(), did.Own.Heard)
-			w.inquiry = nil
+			w.findings = nil
 			assert.Equal(t, time.Now(), d.unclear(w, Final{Outcome: ledger.Applied}).ShownFrom)
 		}
 	})
@@ -212,7 +212,7 @@ func TestARefusalThatIsNotTheServices(t *testing.T) {
 				w := newWrite(d, "w_1", order)
 				d.Own(w, "")
 				w.booked = d.bookWrite(w)
-				last := &Answer{Answer: ledger.Answer{Class: ledger.Refusal, Code: row.code, Replayed: row.replayed}}
+				last := &Response{Answer: ledger.Answer{Class: ledger.Refusal, Code: row.code, Replayed: row.replayed}}
 				assert.Equal(t, row.want, d.didOf(w, Final{Outcome: ledger.NotApplied, Evidence: row.by}, last))
 			})
 		})

@@ -53,7 +53,7 @@ func fenceOf(in *pending.Intent, key pending.Key, ownRoute bool) (Request, error
 }
 
 // probeOf is the write's own bytes under its own key.
-func (d *Driver) probeOf(w *Write) Request {
+func (d *Driver) probeOf(w *OpenWrite) Request {
 	in := &w.Intent
 	return Request{Operation: in.Operation, Account: in.Account, Key: w.Try().Key, Body: in.Body, Alone: true, Entry: in.Entry && !d.isExiting(w)}
 }

@@ -9,9 +9,9 @@ import (
 // account the looks then show all that there is, whatever the write did, since it can run no
 // more: once nothing else hides that, the market of an order or a close is open again, and only
 // its outcome stays unknown. final means that nothing is to be waited for.
-func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final bool) {
+func (d *Driver) giveUp(w *OpenWrite, shown *seenLook, why accounting.Reason) (final bool) {
 	n := len(shown.began)
-	if !w.asked().Kind.Acts() || n < 2 || w.settled || !w.Ledger.WasOver(d.Clock.Now()) {
+	if !w.asked().Kind.Acts() || n < 2 || w.settled || !w.Ledger.WasOver(d.Clocks.Now()) {
 		return true
 	}
 	looks, show := books.Read{Begun: shown.began[n-2], Ended: shown.look.Ended}, shown.look.State(w.Intent.Symbol)
@@ -28,7 +28,7 @@ func (d *Driver) giveUp(w *Write, shown *seenLook, why accounting.Reason) (final
 	if !exclusive || !accounting.Open(show.Status) {
 		return true
 	}
-	if !settles || !w.Ledger.WasOver(d.Clock.At(looks.Begun)) {
+	if !settles || !w.Ledger.WasOver(d.Clocks.At(looks.Begun)) {
 		return false
 	}
 	// A later run must not judge it by a trail that ends here. That it hides nothing stands behind

@@ -137,7 +137,7 @@ type Refused struct {
 const maxRefused = 4096
 
 // refusedBy is the refusal in an answer that is stored, nil if it is too long.
-func refusedBy(a *Answer) *Refused {
+func refusedBy(a *Response) *Refused {
 	if len(a.Body) > maxRefused || !json.Valid(a.Body) {
 		return nil
 	}
@@ -156,7 +156,7 @@ type Summary struct {
 
 // before makes a record durable before the byte that it is about. Where it fails no byte leaves, but for
 // that of an exit, and the journal is to know so if it may have the record all the same.
-func (s *store) before(ctx context.Context, w *Write, r record) error {
+func (s *store) before(ctx context.Context, w *OpenWrite, r record) error {
 	if s.journal == nil || !w.journaled && r.Begin == nil {
 		return nil
 	}
@@ -182,27 +182,29 @@ func mayBeThere(ctx context.Context, err error) bool {
 }
 
 // note writes a fact down without waiting for the disk.
-func (s *store) note(w *Write, f ledger.Fact) {
+func (s *store) note(w *OpenWrite, f ledger.Fact) {
 	s.later(w, record{Fact: &f})
 }
 
-func (s *store) later(w *Write, r record) {
+func (s *store) later(w *OpenWrite, r record) {
 	if s.journal == nil || !w.journaled {
 		return
 	}
 	s.write(w, r)
 }
 
-func (s *store) write(w *Write, r record) { s.logged(w, s.append(context.Background(), false, w, r)) }
+func (s *store) write(w *OpenWrite, r record) {
+	s.logged(w, s.append(context.Background(), false, w, r))
+}
 
 // sync waits until the disk has what was written. Its error is that of a context which ends
 // before.
-func (s *store) sync(ctx context.Context, w *Write) error {
+func (s *store) sync(ctx context.Context, w *OpenWrite) error {
 	s.logged(w, s.journal.Append(ctx, true))
 	return context.Cause(ctx)
 }
 
-func (s *store) logged(w *Write, err error) {
+func (s *store) logged(w *OpenWrite, err error) {
 	if err != nil {
 		s.unwritten(&w.Intent, err)
 	}
@@ -210,10 +212,10 @@ func (s *store) logged(w *Write, err error) {
 
 // end writes down how a write ended. Of one with a name this run keeps what the journal
 // does not take.
-func (s *store) end(ctx context.Context, w *Write, f *Final) (err error) {
+func (s *store) end(ctx context.Context, w *OpenWrite, f *Final) (err error) {
 	if s.journal != nil && w.journaled {
 		end := *f // so that f is on the heap only where there is a journal
-		ended := &last{BaseURL: s.baseURL, Ended: s.view.Clock.Now(), Still: s.view.Books.Still()}
+		ended := &last{BaseURL: s.baseURL, Ended: s.view.Clocks.Now(), Still: s.view.Books.Still()}
 		s.view.last.Store(&ended.Ended)
 		r := record{End: &end, Last: ended}
 		if err = s.append(ctx, false, w, r); err == nil || errors.Is(err, journal.ErrResolved) { // or was owed
@@ -227,7 +229,7 @@ func (s *store) end(ctx context.Context, w *Write, f *Final) (err error) {
 	return err
 }
 
-func (s *store) append(ctx context.Context, durable bool, w *Write, r record) error {
+func (s *store) append(ctx context.Context, durable bool, w *OpenWrite, r record) error {
 	is, err := s.recordOf(w, r)
 	if err != nil {
 		return err
@@ -241,7 +243,7 @@ func (s *store) append(ctx context.Context, durable bool, w *Write, r record) er
 	return s.journal.Append(ctx, durable, is)
 }
 
-func (s *store) recordOf(w *Write, r record) (journal.Record, error) {
+func (s *store) recordOf(w *OpenWrite, r record) (journal.Record, error) {
 	data, err := json.Marshal(&r)
 	if err != nil {
 		return journal.Record{}, fmt.Errorf("trading: journal record: %w", err)
@@ -380,7 +382,7 @@ func (f *Final) DecidedAt() time.Time {
 }
 
 // finish fills in what is kept of every write.
-func (w *Write) finish(f *Final) {
+func (w *OpenWrite) finish(f *Final) {
 	t := w.Try()
 	f.At, f.Key, f.Try = time.Now(), t.Key, t.Number
 	f.FirstUseKnown = w.Ledger.FirstUseKnown
@@ -395,14 +397,14 @@ func (w *Write) finish(f *Final) {
 
 // Digest is what is kept of what a named write asked for: of which account, by which
 // operation, in which bytes.
-func (w *Write) Digest() []byte {
+func (w *OpenWrite) Digest() []byte {
 	digest := sha256.New()
 	_, _ = fmt.Fprintf(digest, "%s %q %s", w.Intent.Operation, w.Intent.Account, []byte(w.Intent.Body)) // a Body prints cut
 	return digest.Sum(nil)
 }
 
 // SameOrder reports whether another write asks for the same.
-func (w *Write) SameOrder(other *Write) bool {
+func (w *OpenWrite) SameOrder(other *OpenWrite) bool {
 	in, o := &w.Intent, &other.Intent
 	return in.Operation == o.Operation && in.Account == o.Account && bytes.Equal(in.Body, o.Body)
 }

@@ -157,15 +157,15 @@ func TestEdge53_HoweverKeysAreKept(t *testing.T) {
 						k.stored = map[string]kept{}
 						clean := !k.successOnly && !k.looksFirst && k.none == "" && k.bytes == compared && !k.unmarked
 						s := &service{handle: k.handle, body: `{}`}
-						s.look = func() (Look, error) {
-							l := Look{Positions: map[string]accounting.Position{}}
+						s.look = func() (AccountLook, error) {
+							l := AccountLook{Positions: map[string]accounting.Holding{}}
 							ran := now(s, func() int { return k.ran })
 							switch {
 							case ran == 0:
 							case operation == exit:
 								l.Rows = []accounting.Row{{Symbol: "BTC", Side: accounting.Long, Cause: accounting.Market, Size: decimal.NewNullDecimal(decimal.NewFromInt(1))}}
 							case operation == order:
-								l.Positions["BTC"] = accounting.Position{Size: decimal.NewFromInt(1)}
+								l.Positions["BTC"] = accounting.Holding{Size: decimal.NewFromInt(1)}
 							default:
 								l.Runs = []string{"run_1"}
 							}

@@ -14,7 +14,7 @@ import (
 // late are such answers to a write.
 type late struct {
 	mu       sync.Mutex
-	come     []Answer      // that the call has not taken in yet
+	come     []Response    // that the call has not taken in yet
 	signal   chan struct{} // something has come
 	handed   bool          // the call is over, so that the driver takes them in
 	ends     bool          // no send may leave any more
@@ -23,14 +23,14 @@ type late struct {
 }
 
 // Listen is called before a send is listened to.
-func (w *Write) Listen() {
+func (w *OpenWrite) Listen() {
 	if w.late.Load() == nil {
 		w.late.Store(&late{signal: make(chan struct{}, 1)})
 	}
 }
 
 // LateCame is signaled when an answer has come; nil where nobody listens.
-func (w *Write) LateCame() <-chan struct{} {
+func (w *OpenWrite) LateCame() <-chan struct{} {
 	if l := w.late.Load(); l != nil {
 		return l.signal
 	}
@@ -38,7 +38,7 @@ func (w *Write) LateCame() <-chan struct{} {
 }
 
 // WakeCall has the call look again at what it listens to.
-func (w *Write) WakeCall() {
+func (w *OpenWrite) WakeCall() {
 	select {
 	case w.late.Load().signal <- struct{}{}:
 	default:
@@ -47,7 +47,7 @@ func (w *Write) WakeCall() {
 
 // MaySend is [ledger.Ledger.MaySend] for any goroutine: no send leaves either while an answer to an earlier one
 // is not noted yet, since that may end the sending.
-func (w *Write) MaySend() bool {
+func (w *OpenWrite) MaySend() bool {
 	l := w.late.Load()
 	if l == nil {
 		return true
@@ -59,7 +59,7 @@ func (w *Write) MaySend() bool {
 
 // UntilHeard calls do within a context that an answer to an earlier send ends: what that says is taken in first.
 // That the service has hung up on such a send ends nothing.
-func (w *Write) UntilHeard(ctx context.Context, do func(context.Context) error) error {
+func (w *OpenWrite) UntilHeard(ctx context.Context, do func(context.Context) error) error {
 	l := w.late.Load()
 	if l == nil {
 		return do(ctx)
@@ -82,7 +82,7 @@ func (w *Write) UntilHeard(ctx context.Context, do func(context.Context) error) 
 }
 
 // push keeps an answer for the call; false once that is over.
-func (l *late) push(a Answer) bool {
+func (l *late) push(a Response) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.handed {
@@ -100,7 +100,7 @@ func (l *late) push(a Answer) bool {
 }
 
 // take returns what has come. last means that the call takes no more.
-func (l *late) take(last bool) (come []Answer) {
+func (l *late) take(last bool) (come []Response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	come, l.come, l.handed = l.come, nil, l.handed || last
@@ -109,7 +109,7 @@ func (l *late) take(last bool) (come []Answer) {
 
 // TakeLate takes in what has come for a write whose call sends it. It returns the answer that has
 // decided the write, or ended its sending; nil if none has.
-func (d *Driver) TakeLate(w *Write) (ends *Answer) {
+func (d *Driver) TakeLate(w *OpenWrite) (ends *Response) {
 	l := w.late.Load()
 	if l == nil {
 		return nil
@@ -123,7 +123,7 @@ func (d *Driver) TakeLate(w *Write) (ends *Answer) {
 }
 
 // HeardLate takes the answer in to a send that nobody waits for any more, by its number.
-func (d *Driver) HeardLate(w *Write, send int, a Answer) {
+func (d *Driver) HeardLate(w *OpenWrite, send int, a Response) {
 	a.Send = send
 	if l := w.late.Load(); !l.push(a) {
 		d.hearAfter(w, &a)
@@ -131,8 +131,8 @@ func (d *Driver) HeardLate(w *Write, send int, a Answer) {
 }
 
 // noteLate notes a late answer, and returns whether it has ended anything. Its caller has the write.
-func (d *Driver) noteLate(w *Write, a *Answer) (ends bool) {
-	f := ledger.Fact{Kind: ledger.SendHeard, At: d.Clock.At(a.Received), Answer: a.Answer, Send: a.Send}
+func (d *Driver) noteLate(w *OpenWrite, a *Response) (ends bool) {
+	f := ledger.Fact{Kind: ledger.SendHeard, At: d.Clocks.At(a.Received), Answer: a.Answer, Send: a.Send}
 	going, known := w.Ledger.MaySend() && w.Ledger.Sending(), w.Ledger.Outcome() != ledger.Unknown
 	doubted := w.Ledger.InDoubt()
 	w.Ledger.Note(f)
@@ -154,7 +154,7 @@ func (d *Driver) noteLate(w *Write, a *Answer) (ends bool) {
 }
 
 // hearAfter takes in what comes once the call is over: the driver has the write, or it has ended.
-func (d *Driver) hearAfter(w *Write, a *Answer) {
+func (d *Driver) hearAfter(w *OpenWrite, a *Response) {
 	worker := d.workerOf(w)
 	release, held, err := worker.schedule.hold(d.cfg.Life.Closing, w)
 	if err != nil { // the client closes: that there was no answer is noted
@@ -183,16 +183,16 @@ func (d *Driver) hearAfter(w *Write, a *Answer) {
 }
 
 // noteAfterEnd holds a late answer against how the write has ended.
-func (d *Driver) noteAfterEnd(w *Write, a *Answer) {
+func (d *Driver) noteAfterEnd(w *OpenWrite, a *Response) {
 	l := w.late.Load()
 	l.mu.Lock()
-	w.Ledger.Note(ledger.Fact{Kind: ledger.SendHeard, At: d.Clock.At(a.Received), Answer: a.Answer, Send: a.Send})
+	w.Ledger.Note(ledger.Fact{Kind: ledger.SendHeard, At: d.Clocks.At(a.Received), Answer: a.Answer, Send: a.Send})
 	l.mu.Unlock()
 	d.reportContradiction(w)
 }
 
 // contradicts reports, once, whether the answers to a write cannot all be true of one execution.
-func (w *Write) contradicts() bool {
+func (w *OpenWrite) contradicts() bool {
 	l := w.late.Load()
 	if l == nil {
 		return false
@@ -205,7 +205,7 @@ func (w *Write) contradicts() bool {
 }
 
 // isForAPerson reports whether its answers contradict each other, and that was reported.
-func (w *Write) isForAPerson() bool {
+func (w *OpenWrite) isForAPerson() bool {
 	l := w.late.Load()
 	if l == nil {
 		return false
@@ -220,7 +220,7 @@ var errContradicted = errors.New("the answers to its sends contradict each other
 
 // reportContradiction reports, once, that a write that has ended ran after all or may have run twice. Its market
 // is closed to entries until a person has acknowledged it.
-func (d *Driver) reportContradiction(w *Write) {
+func (d *Driver) reportContradiction(w *OpenWrite) {
 	if !w.contradicts() {
 		return
 	}

@@ -23,7 +23,7 @@ import (
 // setting is one setting of levels that the program has sent, while that or one beside
 // it is open.
 type setting struct {
-	of      *Write
+	of      *OpenWrite
 	levels  Levels
 	leaves  bool // its first byte was allowed to
 	ended   bool
@@ -85,7 +85,7 @@ type newer struct {
 	err         error // of the last try
 }
 
-func (w *Write) besideNewer() *newer {
+func (w *OpenWrite) besideNewer() *newer {
 	if w.newer == nil {
 		w.newer = new(newer)
 	}
@@ -118,7 +118,7 @@ type settings struct {
 
 // began notes that a setting is about to be sent. One that restores another is as
 // old as that, so that one begun meanwhile is newer.
-func (v *settings) began(w *Write) {
+func (v *settings) began(w *OpenWrite) {
 	sent, err := levelsOf(&w.Intent)
 	if err != nil {
 		return
@@ -147,7 +147,7 @@ func indexOfSetting(settings []*setting, id pending.IntentID) int {
 }
 
 // ended notes what became of a setting.
-func (v *settings) ended(w *Write, outcome ledger.Outcome) {
+func (v *settings) ended(w *OpenWrite, outcome ledger.Outcome) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	place := w.Places[0]
@@ -164,7 +164,7 @@ func (v *settings) ended(w *Write, outcome ledger.Outcome) {
 }
 
 // mayLeave notes that a setting leaves, unless a newer one has left that may stand.
-func (v *settings) mayLeave(w *Write) bool {
+func (v *settings) mayLeave(w *OpenWrite) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if slices.ContainsFunc(v.newer(w), func(s *setting) bool { return s.leaves }) {
@@ -177,7 +177,7 @@ func (v *settings) mayLeave(w *Write) bool {
 }
 
 // newer are the settings behind w that were not refused. The lock is held.
-func (v *settings) newer(w *Write) (newer []*setting) {
+func (v *settings) newer(w *OpenWrite) (newer []*setting) {
 	behind := false
 	for _, s := range v.of[w.Places[0]] {
 		if s.of == w {
@@ -193,7 +193,7 @@ func (v *settings) newer(w *Write) (newer []*setting) {
 
 // wanted are the levels last wanted, each by the newest setting that named it,
 // where w has ended and the position has the levels has. open means that a newer setting has not.
-func (v *settings) wanted(w *Write, has Levels) (wanted Levels, sent []Levels, newest *Write, open bool) {
+func (v *settings) wanted(w *OpenWrite, has Levels) (wanted Levels, sent []Levels, newest *OpenWrite, open bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	newer := v.newer(w)
@@ -220,7 +220,7 @@ func (v *settings) wanted(w *Write, has Levels) (wanted Levels, sent []Levels, n
 
 // decideLevels judges a setting that has come to rest by what the position has: the
 // levels that it asked for, whoever set them, or others.
-func decideLevels(w *Write, now *Look, gone bool) accounting.Verdict {
+func decideLevels(w *OpenWrite, now *AccountLook, gone bool) accounting.Verdict {
 	asked, err := levelsOf(&w.Intent)
 	has, held := now.Levels[w.Intent.Symbol]
 	switch {
@@ -239,7 +239,7 @@ func decideLevels(w *Write, now *Look, gone bool) accounting.Verdict {
 // position has the levels last wanted, and sets them if it has those of a setting that
 // is not the last. Levels that no setting sent are somebody else's, and stay. It returns
 // when to look again, or false when there is nothing more to do.
-func (d *Driver) restoreLevels(w *Write) (again time.Time, more bool) {
+func (d *Driver) restoreLevels(w *OpenWrite) (again time.Time, more bool) {
 	if !w.Traits.Levels {
 		return time.Time{}, false
 	}
@@ -291,13 +291,13 @@ func (d *Driver) restoreLevels(w *Write) (again time.Time, more bool) {
 // The journal keeps with a setting of levels those that were begun after it: an older
 // one that is in doubt when the process ends must not replace them in the next.
 
-func newerOf(w *Write) *newerSetting {
+func newerOf(w *OpenWrite) *newerSetting {
 	return &newerSetting{Intent: w.Intent, Setting: w.Setting}
 }
 
 // levelsJournaled notes that the journal has a setting, which keeps those from now on that were
 // begun while it was not there.
-func (d *Driver) levelsJournaled(w *Write) {
+func (d *Driver) levelsJournaled(w *OpenWrite) {
 	d.levels.notes.Lock()
 	defer d.levels.notes.Unlock()
 	w.journaled = true
@@ -311,7 +311,7 @@ func (d *Driver) levelsJournaled(w *Write) {
 
 // noteWithOlder has the older settings that are open keep this one, or what it came to. Each comes before
 // the setting's own record: its first, which makes it durable, or its end.
-func (d *Driver) noteWithOlder(w *Write, r record) {
+func (d *Driver) noteWithOlder(w *OpenWrite, r record) {
 	d.levels.notes.Lock()
 	defer d.levels.notes.Unlock()
 	for _, older := range d.levels.openBefore(w) {
@@ -320,7 +320,7 @@ func (d *Driver) noteWithOlder(w *Write, r record) {
 }
 
 // openBefore are the settings older than w whose outcome is not known.
-func (v *settings) openBefore(w *Write) (older []*Write) {
+func (v *settings) openBefore(w *OpenWrite) (older []*OpenWrite) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, s := range v.of[w.Places[0]] {
@@ -335,7 +335,7 @@ func (v *settings) openBefore(w *Write) (older []*Write) {
 }
 
 // begunAfter are the settings newer than w that may stand.
-func (v *settings) begunAfter(w *Write) (newer []setting) {
+func (v *settings) begunAfter(w *OpenWrite) (newer []setting) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, s := range v.newer(w) {
@@ -346,7 +346,7 @@ func (v *settings) begunAfter(w *Write) (newer []setting) {
 
 // keepNewer takes in what the history of a setting says of those begun after it. One that
 // was not carried out is none.
-func (w *Write) keepNewer(r *record) {
+func (w *OpenWrite) keepNewer(r *record) {
 	b := w.besideNewer()
 	if r.Newer != nil {
 		b.left = append(b.left, *r.Newer)
@@ -363,7 +363,7 @@ func (w *Write) keepNewer(r *record) {
 }
 
 // left notes a setting of levels that was left, and those begun after it.
-func (v *settings) left(w *Write) {
+func (v *settings) left(w *OpenWrite) {
 	if !w.Traits.Levels {
 		return
 	}
@@ -377,7 +377,7 @@ func (v *settings) left(w *Write) {
 	for i := range w.newer.left {
 		n := &w.newer.left[i]
 		// One that is open too was left like this one, and takes the place of this.
-		v.keep(place, &setting{of: &Write{Intent: n.Intent, Setting: n.Setting}, ended: true})
+		v.keep(place, &setting{of: &OpenWrite{Intent: n.Intent, Setting: n.Setting}, ended: true})
 	}
 }
 

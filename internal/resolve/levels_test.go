@@ -28,24 +28,24 @@ func levelsAt(takeProfit, stopLoss int64) (l Levels) {
 }
 
 // body is what a setting of levels sends.
-func body(takeProfit, stopLoss int64) func(*Write) {
+func body(takeProfit, stopLoss int64) func(*OpenWrite) {
 	price := func(p int64) string {
 		if p == 0 {
 			return "null"
 		}
 		return fmt.Sprint(p)
 	}
-	return func(w *Write) {
+	return func(w *OpenWrite) {
 		w.Intent.Body = []byte(`{"symbol":"BTC","takeProfitPrice":` + price(takeProfit) + `,"stopLossPrice":` + price(stopLoss) + `}`)
 	}
 }
 
-func restores(id string) func(*Write) {
-	return func(w *Write) { w.Setting = Setting{Restores: pending.IntentID(id)} }
+func restores(id string) func(*OpenWrite) {
+	return func(w *OpenWrite) { w.Setting = Setting{Restores: pending.IntentID(id)} }
 }
 
 // begins registers a setting that its call has not concluded yet.
-func begins(t *testing.T, d *Driver, id string, change ...func(*Write)) *Write {
+func begins(t *testing.T, d *Driver, id string, change ...func(*OpenWrite)) *OpenWrite {
 	t.Helper()
 	w := newWrite(d, id, levels, change...)
 	d.Own(w, "")
@@ -55,24 +55,24 @@ func begins(t *testing.T, d *Driver, id string, change ...func(*Write)) *Write {
 }
 
 // heard concludes it.
-func heard(t *testing.T, d *Driver, w *Write, said ledger.Answer) {
+func heard(t *testing.T, d *Driver, w *OpenWrite, said ledger.Answer) {
 	t.Helper()
 	d.SendBegins(w)
 	d.SendEnded(w, time.Now())
 	d.Heard(w, time.Now(), said, false)
-	require.True(t, d.Conclude(w, &Answer{Answer: said, Key: w.Try().Key, Received: time.Now()}))
+	require.True(t, d.Conclude(w, &Response{Answer: said, Key: w.Try().Key, Received: time.Now()}))
 }
 
 // An older setting that is found out about behind a newer one: the levels last wanted are
 // set again if it has overwritten them, here or after a restart.
 func TestAnOlderSettingBesideNewerOnes(t *testing.T) {
 	older, newer, others := levelsAt(110, 90), levelsAt(120, 80), levelsAt(130, 70)
-	set := func(takeProfit, stopLoss int64, said ledger.Answer, change ...func(*Write)) func(*testing.T, *Driver, string) {
+	set := func(takeProfit, stopLoss int64, said ledger.Answer, change ...func(*OpenWrite)) func(*testing.T, *Driver, string) {
 		return func(t *testing.T, d *Driver, id string) {
 			heard(t, d, begins(t, d, id, append(change, body(takeProfit, stopLoss))...), said)
 		}
 	}
-	unnamed := func(u Unnamed) func(*Write) { return func(w *Write) { w.Setting = Setting{Unnamed: u} } }
+	unnamed := func(u Unnamed) func(*OpenWrite) { return func(w *OpenWrite) { w.Setting = Setting{Unnamed: u} } }
 	for _, row := range []struct {
 		name        string
 		newer       []func(*testing.T, *Driver, string)
@@ -143,7 +143,7 @@ func TestAnOlderSettingBesideNewerOnes(t *testing.T) {
 			t.Run(fmt.Sprint(row.name, ", after a restart ", restarted), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}, has: row.has, noRead: row.noRead, cannot: row.cannot}
-					s.look = func() (l Look, err error) {
+					s.look = func() (l AccountLook, err error) {
 						if len(s.has) > 0 {
 							l.Levels = map[string]Levels{"BTC": s.has[0]}
 						}
@@ -230,7 +230,7 @@ func TestSettingsThatWereLeft(t *testing.T) {
 			err := before.Before(t.Context(), newer, false)
 			assert.Equal(t, journaled, err == nil)
 			s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}, has: []Levels{levelsAt(120, 80)}}
-			s.look = func() (Look, error) { return Look{Levels: map[string]Levels{"BTC": s.has[0]}}, nil }
+			s.look = func() (AccountLook, error) { return AccountLook{Levels: map[string]Levels{"BTC": s.has[0]}}, nil }
 			d := client(t, s, on(k.restart()))
 			found, err := d.Recover(t.Context())
 			require.NoError(t, err)
@@ -247,7 +247,7 @@ func TestSettingsThatWereLeft(t *testing.T) {
 // A body that is no setting is none to the others.
 func TestASettingThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		unreadable := func(w *Write) { w.Intent.Body = []byte(`{"takeProfitPrice":"high"}`) }
+		unreadable := func(w *OpenWrite) { w.Intent.Body = []byte(`{"takeProfitPrice":"high"}`) }
 		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
 		k := newDisk()
 		d := client(t, s, on(k), foreground)
@@ -285,7 +285,7 @@ func TestDecideLevels(t *testing.T) {
 		{name: "one is left out, and the other is not cleared", body: `{"takeProfitPrice":null}`, has: levelsAt(111, 91), held: true, want: ledger.NotApplied, why: accounting.LevelsNot},
 		{name: "there is no position", flat: true, held: true, want: ledger.NotApplied, why: accounting.LevelsNot},
 	} {
-		w := newWrite(d, "w_1", levels, func(w *Write) {
+		w := newWrite(d, "w_1", levels, func(w *OpenWrite) {
 			take, stop := row.asked.TakeProfitPrice.Decimal.IntPart(), row.asked.StopLossPrice.Decimal.IntPart()
 			body(take, stop)(w)
 			if row.body != "" {
@@ -295,7 +295,7 @@ func TestDecideLevels(t *testing.T) {
 		if row.held {
 			w.Ledger.Note(ledger.Fact{Kind: ledger.FenceEnded, Answer: partWay})
 		}
-		l := &Look{}
+		l := &AccountLook{}
 		if !row.flat {
 			l.Levels = map[string]Levels{"BTC": row.has}
 		}

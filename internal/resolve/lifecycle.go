@@ -23,7 +23,7 @@ import (
 // An exit does not wait for a disk that hangs: it goes out as beside one that fails. An entry waits
 // while it may be sent: where none of that time is left, the error is [ErrTooOld]. What the disk has
 // of them then is not known.
-func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
+func (d *Driver) Before(ctx context.Context, w *OpenWrite, sent bool) error {
 	caller := ctx
 	if w.isNew() {
 		w.booked = d.bookWrite(w)
@@ -52,7 +52,7 @@ func (d *Driver) Before(ctx context.Context, w *Write, sent bool) error {
 var ErrTooOld = errors.New("it was decided too long ago")
 
 // isNew reports whether neither the open writes nor the journal have it.
-func (w *Write) isNew() bool { return w.keyInStore == "" && !w.registered }
+func (w *OpenWrite) isNew() bool { return w.keyInStore == "" && !w.registered }
 
 // exitWaits is how long an exit waits for the journal.
 const exitWaits = 250 * time.Millisecond
@@ -60,7 +60,7 @@ const exitWaits = 250 * time.Millisecond
 var errHangs = errors.New("the journal has not taken it in time")
 
 // before is Before, under the context that bounds the disk beside the caller's.
-func (d *Driver) before(ctx, caller context.Context, w *Write, sent bool) error {
+func (d *Driver) before(ctx, caller context.Context, w *OpenWrite, sent bool) error {
 	switch {
 	case w.isNew():
 		return d.register(ctx, caller, w)
@@ -68,16 +68,16 @@ func (d *Driver) before(ctx, caller context.Context, w *Write, sent bool) error 
 		return nil
 	case w.keyInStore != w.Try().Key:
 		w.keyInStore = w.Try().Key
-		return d.store.before(ctx, w, record{Key: &keyOfTry{w.Try(), d.Clock.Now()}})
+		return d.store.before(ctx, w, record{Key: &keyOfTry{w.Try(), d.Clocks.Now()}})
 	case sent:
-		return d.store.before(ctx, w, record{Fact: &ledger.Fact{Kind: ledger.SendBegun, At: d.Clock.Now()}})
+		return d.store.before(ctx, w, record{Fact: &ledger.Fact{Kind: ledger.SendBegun, At: d.Clocks.Now()}})
 	default:
 		return nil
 	}
 }
 
 // Missing notes why the journal does not have an exit, or a send of one.
-func (d *Driver) Missing(w *Write, why error) {
+func (d *Driver) Missing(w *OpenWrite, why error) {
 	if w.Traits.Trades { // no verdict on another write needs levels
 		why = d.store.noteGap(why)
 	}
@@ -85,7 +85,7 @@ func (d *Driver) Missing(w *Write, why error) {
 }
 
 // register adds a write to those that are open, and to the journal.
-func (d *Driver) register(ctx, caller context.Context, w *Write) error {
+func (d *Driver) register(ctx, caller context.Context, w *OpenWrite) error {
 	live := w.Ledger.Keyed
 	if err := d.Load(ctx); err != nil {
 		if w.Intent.Entry || caller.Err() != nil || journal.IsFencing(err) {
@@ -121,7 +121,7 @@ func (d *Driver) register(ctx, caller context.Context, w *Write) error {
 }
 
 // registerLevels is register for a setting of levels.
-func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
+func (d *Driver) registerLevels(ctx context.Context, w *OpenWrite) error {
 	d.levels.began(w)
 	d.noteWithOlder(w, record{Newer: newerOf(w)})
 	began, err := d.begin(ctx, w, books.Note{})
@@ -133,10 +133,10 @@ func (d *Driver) registerLevels(ctx context.Context, w *Write) error {
 
 // begin puts a write into the journal, before its first byte. began means that it may be
 // there, whatever the error.
-func (d *Driver) begin(ctx context.Context, w *Write, beside books.Note) (began bool, err error) {
-	now := d.Clock.Now()
+func (d *Driver) begin(ctx context.Context, w *OpenWrite, beside books.Note) (began bool, err error) {
+	now := d.Clocks.Now()
 	w.Ledger.Date(now) // by an answer that came since the call began
-	w.Ledger.Since = d.Clock.service.At(w.NotBefore)
+	w.Ledger.Since = d.Clocks.service.At(w.NotBefore)
 	if d.Durable() {
 		err = d.store.before(ctx, w, record{Begin: &begin{
 			Intent: &w.Intent, Try: w.Try(), Terms: w.Ledger.Terms, Beside: beside,
@@ -148,29 +148,29 @@ func (d *Driver) begin(ctx context.Context, w *Write, beside books.Note) (began 
 }
 
 // SendBegins notes that a write's bytes are about to leave.
-func (d *Driver) SendBegins(w *Write) {
+func (d *Driver) SendBegins(w *OpenWrite) {
 	now := time.Now()
 	if w.firstSend.IsZero() {
 		w.firstSend = now
 	}
-	w.Ledger.Note(ledger.Fact{Kind: ledger.SendBegun, At: d.Clock.At(now)})
+	w.Ledger.Note(ledger.Fact{Kind: ledger.SendBegun, At: d.Clocks.At(now)})
 	d.Books.SendBegan(w.account())
 }
 
 // SendEnded notes when they had their answer.
-func (d *Driver) SendEnded(w *Write, at time.Time) { d.Books.SendEnded(w.account(), at) }
+func (d *Driver) SendEnded(w *OpenWrite, at time.Time) { d.Books.SendEnded(w.account(), at) }
 
 // HeardDate takes the Date of an own answer of the service's to a request with an API key.
 func (d *Driver) HeardDate(header http.Header, sent, received time.Time) {
 	if !d.cfg.Without().Dates {
-		d.Clock.Heard(header, sent, received)
+		d.Clocks.Heard(header, sent, received)
 	}
 }
 
 // Heard takes in what a send came to, and says whether the write is in doubt now. doubted
 // means that it was before.
-func (d *Driver) Heard(w *Write, at time.Time, said ledger.Answer, doubted bool) bool {
-	fact := ledger.Fact{Kind: ledger.SendEnded, At: d.Clock.At(at), Answer: said}
+func (d *Driver) Heard(w *OpenWrite, at time.Time, said ledger.Answer, doubted bool) bool {
+	fact := ledger.Fact{Kind: ledger.SendEnded, At: d.Clocks.At(at), Answer: said}
 	w.Ledger.Note(fact)
 	switch doubt := w.Ledger.InDoubt(); {
 	case doubt:
@@ -186,27 +186,27 @@ func (d *Driver) Heard(w *Write, at time.Time, said ledger.Answer, doubted bool)
 
 // NextSend says whether the ledger sends once more, after how long a wait, and whether a
 // random part of that is enough.
-func (d *Driver) NextSend(w *Write) (wait time.Duration, spread, more bool) {
-	step := w.Ledger.Next(d.Clock.Now(), ledger.Limits{})
-	return max(step.At-time.Since(d.Clock.began), 0), step.Spread, step.Do == ledger.Send || step.Do == ledger.Rekey
+func (d *Driver) NextSend(w *OpenWrite) (wait time.Duration, spread, more bool) {
+	step := w.Ledger.Next(d.Clocks.Now(), ledger.Limits{})
+	return max(step.At-time.Since(d.Clocks.began), 0), step.Spread, step.Do == ledger.Send || step.Do == ledger.Rekey
 }
 
 // WantsKey reports whether the next send has another key, and ChangeKey gives it one.
-func (d *Driver) WantsKey(w *Write) bool {
-	return w.Ledger.Next(d.Clock.Now(), ledger.Limits{}).Do == ledger.Rekey
+func (d *Driver) WantsKey(w *OpenWrite) bool {
+	return w.Ledger.Next(d.Clocks.Now(), ledger.Limits{}).Do == ledger.Rekey
 }
 
 // ChangeKey moves on to the next try.
-func (d *Driver) ChangeKey(w *Write, key pending.Key) {
+func (d *Driver) ChangeKey(w *OpenWrite, key pending.Key) {
 	w.try.Store(&Try{key, w.Try().Number + 1})
-	w.Ledger.Note(ledger.Fact{Kind: ledger.KeyChanged, At: d.Clock.Now()})
+	w.Ledger.Note(ledger.Fact{Kind: ledger.KeyChanged, At: d.Clocks.Now()})
 }
 
 // SendingOver notes that the call sends a write no more. Of one that was turned away, and that
 // nobody resolves, it asks the second question while the call has patience.
-func (d *Driver) SendingOver(ctx context.Context, w *Write, patience time.Duration) {
+func (d *Driver) SendingOver(ctx context.Context, w *OpenWrite, patience time.Duration) {
 	if w.Ledger.Sending() {
-		fact := ledger.Fact{Kind: ledger.SendingOver, At: d.Clock.Now()}
+		fact := ledger.Fact{Kind: ledger.SendingOver, At: d.Clocks.Now()}
 		w.Ledger.Note(fact)
 		if w.Ledger.InDoubt() {
 			d.store.note(w, fact)
@@ -221,7 +221,7 @@ func (d *Driver) SendingOver(ctx context.Context, w *Write, patience time.Durati
 
 // Conclude ends a write by the last answer that its call had, or takes it over while it
 // is in doubt: then it is the driver's, and Conclude returns false.
-func (d *Driver) Conclude(w *Write, last *Answer) bool {
+func (d *Driver) Conclude(w *OpenWrite, last *Response) bool {
 	defer d.handOver(w)
 	if w.Ledger.Done() {
 		d.concluded(w, last)
@@ -238,7 +238,7 @@ func (d *Driver) Conclude(w *Write, last *Answer) bool {
 
 // handOver ends the call's part of a write. What has come meanwhile to sends that it waited for no more is
 // the driver's.
-func (d *Driver) handOver(w *Write) {
+func (d *Driver) handOver(w *OpenWrite) {
 	w.handOver()
 	l := w.late.Load()
 	if l == nil {
@@ -251,14 +251,14 @@ func (d *Driver) handOver(w *Write) {
 
 // LetGo ends a call's part of a write where nothing else has: it came to no send, or a guard
 // of the program's panicked. What may have been sent by then is in doubt.
-func (d *Driver) LetGo(w *Write) {
+func (d *Driver) LetGo(w *OpenWrite) {
 	if w.over { // and so is a write that the call has joined
 		return
 	}
 	d.SendingOver(d.cfg.Life.Closing, w, 0)
-	d.Conclude(w, &Answer{})
+	d.Conclude(w, &Response{})
 }
 
 // MayLeave reports whether no newer setting of levels has left that may stand. From then on
 // w has left.
-func (d *Driver) MayLeave(w *Write) bool { return !w.Traits.Levels || d.levels.mayLeave(w) }
+func (d *Driver) MayLeave(w *OpenWrite) bool { return !w.Traits.Levels || d.levels.mayLeave(w) }

@@ -42,12 +42,12 @@ func (d *Driver) Load(ctx context.Context) error {
 		return err
 	}
 	for _, w := range left {
-		d.store.note(w.Write, ledger.Fact{Kind: ledger.Restarted, At: d.Clock.Now()})
+		d.store.note(w.OpenWrite, ledger.Fact{Kind: ledger.Restarted, At: d.Clocks.Now()})
 	}
-	var done []*Write // a person had said so, and then the run before ended
+	var done []*OpenWrite // a person had said so, and then the run before ended
 	for _, w := range left {
 		if w.Ledger.Done() { // asked before anybody works on it, which nobody does on these
-			done = append(done, w.Write)
+			done = append(done, w.OpenWrite)
 		}
 	}
 	r.loaded(d, left, gap)
@@ -64,7 +64,7 @@ func (d *Driver) Load(ctx context.Context) error {
 
 // leftWrite is a write that an earlier run left, and what its journal says of the account.
 type leftWrite struct {
-	*Write
+	*OpenWrite
 	beside books.Note
 }
 
@@ -82,7 +82,7 @@ func (d *Driver) readLeft(ctx context.Context) (left []leftWrite, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if w.Write != nil {
+		if w.OpenWrite != nil {
 			left = append(left, w)
 		}
 	}
@@ -99,7 +99,7 @@ func (d *Driver) withoutForgotten(ctx context.Context, left []leftWrite) (open [
 		}
 		f := Final{Outcome: ledger.Unknown}
 		w.finish(&f)
-		if err := d.store.end(ctx, w.Write, &f); err != nil {
+		if err := d.store.end(ctx, w.OpenWrite, &f); err != nil {
 			return nil, fmt.Errorf("the journal cannot be written: %w", err)
 		}
 	}
@@ -108,7 +108,7 @@ func (d *Driver) withoutForgotten(ctx context.Context, left []leftWrite) (open [
 
 // adopt takes over what others left. All their settings of levels are known before work
 // on the first begins.
-func (d *Driver) adopt(left []*Write) {
+func (d *Driver) adopt(left []*OpenWrite) {
 	for _, w := range left {
 		// One that neither ended nor is pending never left: its beginning is in no journal.
 		if w.newer != nil {
@@ -132,7 +132,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	if err != nil {
 		return leftWrite{}, err
 	}
-	w := &Write{Left: true, gap: gap, registered: true, journaled: true, over: true, handed: make(chan struct{})}
+	w := &OpenWrite{Left: true, gap: gap, registered: true, journaled: true, over: true, handed: make(chan struct{})}
 	close(w.handed)
 	var terms ledger.Terms
 	var facts []ledger.Fact
@@ -181,7 +181,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	w.Intent.ID, w.Name, w.Places = pending.IntentID(h.Intent), h.Name, w.Traits.places(&w.Intent)
 	w.keyInStore = w.Try().Key
 	known := d.pending.viewOf(w.Intent.BaseURL, false, nil)
-	w.Ledger = ledger.Restore(terms, facts, known.Clock.Now())
+	w.Ledger = ledger.Restore(terms, facts, known.Clocks.Now())
 	w.asked() // whose side the books take
 	w.books, w.booked, w.settled = known.Books, d.bookWrite(w), beside.Settled
 	for i := range beside.Own {

@@ -31,7 +31,7 @@ func TestAWriteThatIsForgotten(t *testing.T) {
 			return nil
 		}
 		before := client(t, &service{}, on(k), foreground, func(c *Config) { c.Unwritten = func(*pending.Intent, error) {} })
-		w := newWrite(before, "w_1", order, func(w *Write) { w.Ledger.Source, w.Ledger.FirstUseKnown = ledger.Derived, false })
+		w := newWrite(before, "w_1", order, func(w *OpenWrite) { w.Ledger.Source, w.Ledger.FirstUseKnown = ledger.Derived, false })
 		_, err := send(t, before, w, tooSmall)
 		require.NoError(t, err)
 		k = k.restart()
@@ -125,8 +125,8 @@ func TestAnExitBesideAJournalThatCannotBeRead(t *testing.T) {
 		one, half := decimal.NewFromInt(1), decimal.New(5, -1)
 		k := newDisk()
 		before := client(t, &service{}, on(k), foreground)
-		readTwice(before, books.Held{Symbol: "BTC", Position: accounting.Position{Size: one, EntryPrice: one}})
-		closeHalf := func(w *Write) { w.Intent.Body = []byte(`{"symbol":"BTC","closePercent":50}`) }
+		readTwice(before, books.Held{Symbol: "BTC", Holding: accounting.Holding{Size: one, EntryPrice: one}})
+		closeHalf := func(w *OpenWrite) { w.Intent.Body = []byte(`{"symbol":"BTC","closePercent":50}`) }
 		lost(t, before, "w_1", exit, closeHalf)
 		time.Sleep(time.Minute)
 
@@ -135,10 +135,10 @@ func TestAnExitBesideAJournalThatCannotBeRead(t *testing.T) {
 			Digest: 1, Symbol: "BTC", Side: accounting.Long, Cause: accounting.Market, ClosedAt: servicetime.Shown(time.Now()),
 			Size: decimal.NewNullDecimal(half), EntryPrice: decimal.NewNullDecimal(one), ExitPrice: decimal.NewNullDecimal(one),
 		}
-		s.look = func() (Look, error) {
-			return Look{
+		s.look = func() (AccountLook, error) {
+			return AccountLook{
 				Status: "ACTIVE", Orders: []string{"ord_0"}, Rows: []accounting.Row{row},
-				Positions: map[string]accounting.Position{"BTC": {Size: half, EntryPrice: one}},
+				Positions: map[string]accounting.Holding{"BTC": {Size: half, EntryPrice: one}},
 			}, nil
 		}
 		k = k.restart()
@@ -169,7 +169,7 @@ func TestAWriteThatEndsWhileTheJournalIsRead(t *testing.T) {
 		k.noRead = nil
 		k.afterRead = func() {
 			d.Heard(w, time.Now(), success, false)
-			assert.True(t, d.Conclude(w, &Answer{Answer: success}))
+			assert.True(t, d.Conclude(w, &Response{Answer: success}))
 		}
 		found, err := d.Recover(t.Context())
 		require.NoError(t, err)
@@ -205,7 +205,7 @@ func TestAnExitThatBeginsWhileTheJournalIsRead(t *testing.T) {
 		assert.True(t, d.pending.find("w_1").gap)
 		d.SendBegins(w)
 		d.Heard(w, time.Now(), success, false)
-		assert.True(t, d.Conclude(w, &Answer{Answer: success}))
+		assert.True(t, d.Conclude(w, &Response{Answer: success}))
 	})
 }
 
@@ -259,7 +259,7 @@ func TestTheReasonOfWhatWasLeft(t *testing.T) {
 		before.SendBegins(w)
 		before.Heard(w, time.Now(), silence, false)
 		before.SendingOver(t.Context(), w, 0)
-		require.False(t, before.Conclude(w, &Answer{Answer: silence}))
+		require.False(t, before.Conclude(w, &Response{Answer: silence}))
 		require.Equal(t, "begin!, beside, answer, over", k.of("w_1"))
 		pending, err := client(t, &service{}, on(k.restart()), foreground).Pending(t.Context())
 		require.NoError(t, err)

@@ -9,11 +9,11 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
-// Look is one look at everything on an account in which a write can show. It serves
+// AccountLook is one look at everything on an account in which a write can show. It serves
 // every write that is asked about.
-type Look struct {
+type AccountLook struct {
 	At, Ended time.Time // when its first read began, and its last was answered
-	Positions map[string]accounting.Position
+	Positions map[string]accounting.Holding
 	Levels    map[string]Levels // of the positions
 	Rows      []accounting.Row
 	Orders    []string
@@ -35,7 +35,7 @@ const (
 )
 
 // State is the look as accounting sees it, for one symbol.
-func (l *Look) State(symbol string) accounting.State {
+func (l *AccountLook) State(symbol string) accounting.State {
 	return accounting.State{
 		Position: l.Positions[symbol], Rows: l.Rows, Orders: l.Orders, Runs: l.Runs, Finished: l.Finished, Status: l.Status,
 	}
@@ -44,13 +44,13 @@ func (l *Look) State(symbol string) accounting.State {
 // seenLook is the last look that a write was held against, and when it and those
 // before it began that showed the same.
 type seenLook struct {
-	look  *Look
+	look  *AccountLook
 	began []time.Time // the last three at most: no verdict needs more
 	equal int         // how many they are in all
 }
 
 // look reads the account, and has accounting judge it.
-func (d *Driver) look(w *Write, due time.Duration) error {
+func (d *Driver) look(w *OpenWrite, due time.Duration) error {
 	if err := d.askJournal(d.cfg.Life.Closing, w.Intent.Account, notePatience); err != nil {
 		return err // who trades there is not known: what the look says would stand for good
 	}
@@ -59,7 +59,7 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 	seen := d.seen[w]
 	// A look that another write has just had serves this one too, if it began when this
 	// one was due: far enough from the one before.
-	if l == nil || d.Clock.At(l.At).Mono < due {
+	if l == nil || d.Clocks.At(l.At).Mono < due {
 		if full := d.full[readAccount]; full != nil && time.Now().Before(full.until) {
 			return full
 		}
@@ -84,11 +84,11 @@ func (d *Driver) look(w *Write, due time.Duration) error {
 		shown.began, shown.equal = append(slices.Clone(seen.began[max(len(seen.began)-2, 0):]), l.At), seen.equal+1
 	}
 	d.seen[w] = shown
-	maps.DeleteFunc(d.seen, func(w *Write, _ *seenLook) bool { // acknowledged meanwhile
+	maps.DeleteFunc(d.seen, func(w *OpenWrite, _ *seenLook) bool { // acknowledged meanwhile
 		found, _ := d.schedule.has(w)
 		return !found
 	})
-	f := ledger.Fact{Kind: ledger.Looked, At: d.Clock.At(l.At)}
+	f := ledger.Fact{Kind: ledger.Looked, At: d.Clocks.At(l.At)}
 	v := d.decide(w, shown, seen != nil)
 	stays := v.Reason == accounting.NotHeld && w.Ledger.StaysReceived(f.At)
 	// The first of equal looks decides nothing, unless a course explains it and the one before. But it
@@ -141,10 +141,10 @@ const (
 )
 
 // decide judges a write by equal looks. lookedBefore means that another was before them, equal or not.
-func (d *Driver) decide(w *Write, shown *seenLook, lookedBefore bool) accounting.Verdict {
+func (d *Driver) decide(w *OpenWrite, shown *seenLook, lookedBefore bool) accounting.Verdict {
 	switch {
 	case w.Traits.Levels:
-		return decideLevels(w, shown.look, w.Ledger.IsGone(d.Clock.Now()))
+		return decideLevels(w, shown.look, w.Ledger.IsGone(d.Clocks.Now()))
 	case w.Ledger.Without.Accounting:
 		return accounting.Verdict{Reason: noAccounting}
 	}
@@ -156,21 +156,21 @@ func (d *Driver) decide(w *Write, shown *seenLook, lookedBefore bool) accounting
 }
 
 // judge is decide by accounting.
-func (d *Driver) judge(w *Write, shown *seenLook, lookedBefore bool) accounting.Verdict {
+func (d *Driver) judge(w *OpenWrite, shown *seenLook, lookedBefore bool) accounting.Verdict {
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
 	beside := d.pending.beside(w, isUnsettled)
-	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(d.Clock.Now())
+	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(d.Clocks.Now())
 	exclusive := w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap // what others did is not known
-	look, began := accounting.Look{State: shown.look.State(w.Intent.Symbol), Equal: len(shown.began)}, time.Time{}
+	began := time.Time{}
 	if n := len(shown.began); n >= 2 && w.asked().Kind != accounting.Limit { // the first may be behind an own write that the last two are not
 		began = shown.began[n-2]
 	} else if n >= 2 {
 		began = shown.began[0]
 	}
-	f := w.books.Known(&w.booked, held || gone, exclusive, look, began)
-	f.Symbol, f.Held, f.Gone, f.Again, f.PendingBeside, f.PendingID = w.Intent.Symbol, held, gone, lookedBefore, beside, beside
+	f := w.books.Known(&w.booked, held || gone, exclusive, shown.look.State(w.Intent.Symbol), began)
+	f.Equal, f.Symbol, f.Held, f.Gone, f.Again, f.PendingBeside, f.PendingID = len(shown.began), w.Intent.Symbol, held, gone, lookedBefore, beside, beside
 	if !w.Ledger.Without.Times {
-		f.From = d.Clock.service.TradesFrom(d.Clock.firstUse(w))
+		f.From = d.Clocks.service.TradesFrom(d.Clocks.firstUse(w))
 	}
 	if !w.Ledger.FirstUseKnown { // its key may have been used before the baseline
 		f.Course, f.IDs = nil, nil

@@ -19,8 +19,8 @@ func signOf(baseURL string, account pending.AccountID) string {
 	return "others " + baseURL + " " + string(account)
 }
 
-func liveBook(account pending.AccountID) books.Account {
-	return books.Account{Environment: "live", ID: account}
+func liveBook(account pending.AccountID) books.AccountKey {
+	return books.AccountKey{Environment: "live", ID: account}
 }
 
 // Exclusive reports whether nobody else trades an account: the program says so, and
@@ -96,7 +96,7 @@ func (r *shared) firstBy(in *pending.Intent) string {
 
 // othersTrade passes the first sign that somebody else trades an account on to a client
 // that declares it; false if none does.
-func (r *shared) othersTrade(baseURL string, id books.Account, sign string) bool {
+func (r *shared) othersTrade(baseURL string, id books.AccountKey, sign string) bool {
 	r.mu.Lock()
 	var by *Driver
 	for _, d := range r.workers {

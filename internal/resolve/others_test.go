@@ -127,13 +127,13 @@ func TestOneAccountByTwoBaseURLs(t *testing.T) {
 					}
 				}
 				s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
-				s.look = func() (Look, error) {
-					return Look{Status: "ACTIVE", Orders: []string{"ord_0"}, Positions: map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}}}, nil
+				s.look = func() (AccountLook, error) {
+					return AccountLook{Status: "ACTIVE", Orders: []string{"ord_0"}, Positions: map[string]accounting.Holding{"BTC": {Size: decimal.NewFromInt(1)}}}, nil
 				}
 				here, other := client(t, s, on(k), others), client(t, s, on(k), there)
 				readTwice(here)
 				w := lost(t, here, "w_1", order)
-				concluded, err := send(t, other, newWrite(other, "w_2", order, func(w *Write) { w.Intent.Symbol = "ETH" }), success)
+				concluded, err := send(t, other, newWrite(other, "w_2", order, func(w *OpenWrite) { w.Intent.Symbol = "ETH" }), success)
 				require.NoError(t, err)
 				require.True(t, concluded)
 				r, known := here.Wait(t.Context(), w)
@@ -201,8 +201,8 @@ func TestWordsOfTheWire(t *testing.T) {
 	assert.Equal(t, "a fact that this version does not know", factText(&ledger.Fact{Kind: 99}, quote))
 	assert.Equal(t, "an unknown code", code("no code"))
 	assert.Zero(t, (&Final{}).DecidedAt())
-	one := Write{Intent: pending.Intent{Operation: order, Account: "acc_1", Body: []byte("{}")}}
-	other := Write{Intent: pending.Intent{Operation: order, Account: "acc_2", Body: []byte("{}")}}
+	one := OpenWrite{Intent: pending.Intent{Operation: order, Account: "acc_1", Body: []byte("{}")}}
+	other := OpenWrite{Intent: pending.Intent{Operation: order, Account: "acc_2", Body: []byte("{}")}}
 	assert.True(t, one.SameOrder(&one))
 	assert.False(t, one.SameOrder(&other))
 	one.Intent.Body = bytes.Repeat([]byte("1"), wire.MostShown+1)

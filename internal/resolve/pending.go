@@ -103,19 +103,19 @@ func (d *Driver) Resolve(ctx context.Context, id pending.IntentID) (r Found, kno
 
 // Ask has whoever works on a write go on with it, where nothing more is done. since is the number of
 // the last request when the caller began.
-func (d *Driver) Ask(w *Write, since uint64) {
+func (d *Driver) Ask(w *OpenWrite, since uint64) {
 	worker := d.workerOf(w)
-	worker.schedule.ask(w, since, func() { w.Ledger.Note(ledger.Fact{Kind: ledger.Asked, At: worker.Clock.Now()}) })
+	worker.schedule.ask(w, since, func() { w.Ledger.Note(ledger.Fact{Kind: ledger.Asked, At: worker.Clocks.Now()}) })
 }
 
 // Wait waits until a write is resolved, nothing more is done about it, or the context
 // ends.
-func (d *Driver) Wait(ctx context.Context, w *Write) (Found, bool) {
+func (d *Driver) Wait(ctx context.Context, w *OpenWrite) (Found, bool) {
 	return d.workerOf(w).wait(ctx, w)
 }
 
 // IsOpen reports whether a write has not ended.
-func (d *Driver) IsOpen(w *Write) bool { return d.pending.find(w.Intent.ID) != nil }
+func (d *Driver) IsOpen(w *OpenWrite) bool { return d.pending.find(w.Intent.ID) != nil }
 
 // Recover waits for the outcomes of the writes that earlier runs left, or clients that
 // have closed. The error joins those of the writes that have none.
@@ -124,7 +124,7 @@ func (d *Driver) Recover(ctx context.Context) ([]Found, error) {
 	if err := d.Load(ctx); err != nil {
 		return nil, err
 	}
-	var left []*Write
+	var left []*OpenWrite
 	for _, e := range d.pending.doubted() {
 		if d.pending.wasLeft(e) {
 			left = append(left, e)

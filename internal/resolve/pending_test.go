@@ -20,8 +20,8 @@ func TestListsOfOpenWrites(t *testing.T) {
 		d := client(t, &service{}, foreground)
 		first := lost(t, d, "w_1", order)
 		time.Sleep(time.Second)
-		lost(t, d, "w_2", limit, func(w *Write) { w.Intent.Symbol = "ETH" })
-		lost(t, d, "w_3", order, func(w *Write) { w.Intent.Account = "acc_2" })
+		lost(t, d, "w_2", limit, func(w *OpenWrite) { w.Intent.Symbol = "ETH" })
+		lost(t, d, "w_3", order, func(w *OpenWrite) { w.Intent.Account = "acc_2" })
 		sent := newWrite(d, "w_4", order)
 		d.Own(sent, "")
 		require.NoError(t, d.Before(t.Context(), sent, false))
@@ -110,7 +110,7 @@ func TestRecover(t *testing.T) {
 		date(before)
 		lost(t, before, "w_1", order)
 		time.Sleep(time.Second)
-		lost(t, before, "w_2", paper, func(w *Write) { w.Ledger.Keyed = true }) // nothing answers
+		lost(t, before, "w_2", paper, func(w *OpenWrite) { w.Ledger.Keyed = true }) // nothing answers
 		k = k.restart()
 		s := &service{answers: answered()}
 		d := client(t, s, on(k), foreground)

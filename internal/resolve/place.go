@@ -16,7 +16,7 @@ import (
 type Prepared interface {
 	// Send sends it once. gate judges it right before its first byte; nil for what does not
 	// age.
-	Send(ctx context.Context, gate transport.Gate) Answer
+	Send(ctx context.Context, gate transport.Gate) Response
 	// APIKey names the API key that it goes with.
 	APIKey() string
 	// Drop gives its place back, unless it was sent.
@@ -74,7 +74,7 @@ func (e *cannotAsk) Unwrap() error { return e.error }
 // putOff is how long a write waits after a step of which nothing is known: until there is a
 // place for it, a second for the journal or the service, and longer each time for an API key
 // that works.
-func (d *Driver) putOff(w *Write, err error) time.Duration {
+func (d *Driver) putOff(w *OpenWrite, err error) time.Duration {
 	full := (*noRoom)(nil)
 	switch wait := d.cfg.Host.Judge(err).Wait; {
 	case errors.As(err, &full):
@@ -85,7 +85,7 @@ func (d *Driver) putOff(w *Write, err error) time.Duration {
 		return time.Second
 	}
 	blocked := 0
-	d.say(func() { blocked = w.inquire().blocked; w.inquiry.blocked++ })
+	d.say(func() { blocked = w.inquire().blocked; w.findings.blocked++ })
 	return min(time.Second<<min(blocked, 6), longestWait)
 }
 
@@ -95,7 +95,7 @@ const longestWait = time.Minute
 
 // whyBlocked is the reason why nothing can be asked, or found out, with the API key; empty
 // for any other error.
-func (d *Driver) whyBlocked(w *Write, err error) string {
+func (d *Driver) whyBlocked(w *OpenWrite, err error) string {
 	if err == nil {
 		return ""
 	}

@@ -60,7 +60,7 @@ type place struct {
 	used      bool
 }
 
-func (p *place) Send(ctx context.Context, gate transport.Gate) Answer {
+func (p *place) Send(ctx context.Context, gate transport.Gate) Response {
 	p.used = true
 	return p.Prepared.Send(ctx, gate)
 }
@@ -172,7 +172,7 @@ func TestEdge27_ThoseInsideTheWindowAreFirst(t *testing.T) {
 		time.Sleep(ledger.Window + time.Minute)
 		first, young := lost(t, d, "w_0", order), lost(t, d, "w_2", order)
 		var waits sync.WaitGroup
-		for _, w := range []*Write{first, old, young} {
+		for _, w := range []*OpenWrite{first, old, young} {
 			waits.Go(func() { assert.True(t, resolved(t, d, w, time.Minute), w.Intent.ID) })
 			synctest.Wait()
 		}
@@ -188,21 +188,21 @@ func TestWhatIsSaidWhereNoFenceHolds(t *testing.T) {
 	for name, row := range map[string]struct {
 		keys  func(Request) ledger.Answer
 		fence ledger.Answer
-		of    func(*Write)
+		of    func(*OpenWrite)
 	}{
-		"no fence proves anything": {inTurn(noOrder, noRun, noOrder), noOrder, func(*Write) {}},
-		"the key may be forgotten": {oneNamespace, noOrder, func(w *Write) {
+		"no fence proves anything": {inTurn(noOrder, noRun, noOrder), noOrder, func(*OpenWrite) {}},
+		"the key may be forgotten": {oneNamespace, noOrder, func(w *OpenWrite) {
 			w.Ledger.Source, w.Ledger.FirstUseKnown = ledger.Given, false
 			w.Ledger.Decided.Wall = w.Ledger.Decided.Wall.Add(-ledger.Forgotten)
 		}},
-		"fences are refused in front of the key":    {byRoute(), disabled, func(*Write) {}},
-		"an account that takes no cancels any more": {oneNamespace, refused(403, "account_locked"), func(*Write) {}},
+		"fences are refused in front of the key":    {byRoute(), disabled, func(*OpenWrite) {}},
+		"an account that takes no cancels any more": {oneNamespace, refused(403, "account_locked"), func(*OpenWrite) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &service{keys: row.keys, answers: map[string][]ledger.Answer{cancelOrder: {row.fence}, limit: {row.fence}}}
 				d := client(t, s, notDeclared)
-				w := lost(t, d, "w_1", limit, func(w *Write) { w.Ledger.Exclusive = false }, row.of)
+				w := lost(t, d, "w_1", limit, func(w *OpenWrite) { w.Ledger.Exclusive = false }, row.of)
 				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
 				defer cancel()
 				r, known := d.Wait(ctx, w)
@@ -223,7 +223,7 @@ func TestEdge23_WhatIsSaidWhenNoAnswerComes(t *testing.T) {
 			s := &service{answers: map[string][]ledger.Answer{cancelOrder: {reused}}}
 			d := client(t, s, notDeclared)
 			began := time.Now()
-			w := lost(t, d, "w_1", operation, func(w *Write) { w.Ledger.Exclusive = false })
+			w := lost(t, d, "w_1", operation, func(w *OpenWrite) { w.Ledger.Exclusive = false })
 			r, known := d.Wait(t.Context(), w)
 			took := time.Since(began)
 			assert.False(t, known)
@@ -277,7 +277,7 @@ type scarce struct {
 	at []time.Time
 }
 
-func (s *scarce) Read(ctx context.Context, account books.Account, of List, awaited bool) (*Look, error) {
+func (s *scarce) Read(ctx context.Context, account books.AccountKey, of List, awaited bool) (*AccountLook, error) {
 	for range 5 {
 		if !awaited && !s.take() {
 			return nil, errFull

@@ -30,6 +30,6 @@ func TestEdge19_PendingBesideAChangeOfKey(t *testing.T) {
 		d.ChangeKey(w, "the next key")
 		lists.Wait()
 		d.SendingOver(context.Background(), w, 0)
-		d.Conclude(w, &Answer{})
+		d.Conclude(w, &Response{})
 	})
 }

@@ -12,16 +12,16 @@ import (
 // can show. Its zero value is ready, and it is safe for concurrent use.
 type registry struct {
 	mu     sync.Mutex
-	byID   map[pending.IntentID]*Write
-	all    []*Write                   // oldest first
-	places map[pending.Place][]*Write // those that show there, oldest first
-	names  map[string][]*Write        // by name; the first has it, and one that came by add may wait behind it
-	doubts int                        // how many are in doubt: mostly none, so that nobody looks for them
+	byID   map[pending.IntentID]*OpenWrite
+	all    []*OpenWrite                   // oldest first
+	places map[pending.Place][]*OpenWrite // those that show there, oldest first
+	names  map[string][]*OpenWrite        // by name; the first has it, and one that came by add may wait behind it
+	doubts int                            // how many are in doubt: mostly none, so that nobody looks for them
 }
 
 // take gives a write its name, before add: a name has one taker at a time, which keeps it
 // until remove. It returns the write that has the name already; nil if there is none.
-func (r *registry) take(e *Write) (taker *Write) {
+func (r *registry) take(e *OpenWrite) (taker *OpenWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if has := r.names[e.Name]; len(has) > 0 {
@@ -31,18 +31,18 @@ func (r *registry) take(e *Write) (taker *Write) {
 	return nil
 }
 
-func (r *registry) setName(e *Write) {
+func (r *registry) setName(e *OpenWrite) {
 	if slices.Contains(r.names[e.Name], e) {
 		return
 	}
 	if r.names == nil {
-		r.names = make(map[string][]*Write)
+		r.names = make(map[string][]*OpenWrite)
 	}
 	r.names[e.Name] = append(r.names[e.Name], e)
 }
 
-func (r *registry) dropName(e *Write) {
-	has := slices.DeleteFunc(r.names[e.Name], func(o *Write) bool { return o == e })
+func (r *registry) dropName(e *OpenWrite) {
+	has := slices.DeleteFunc(r.names[e.Name], func(o *OpenWrite) bool { return o == e })
 	if len(has) == 0 {
 		delete(r.names, e.Name)
 		return
@@ -51,12 +51,12 @@ func (r *registry) dropName(e *Write) {
 }
 
 // add adds a write. It returns false, and adds nothing, if its id is there already.
-func (r *registry) add(e *Write) bool {
+func (r *registry) add(e *OpenWrite) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.byID == nil {
-		r.byID = make(map[pending.IntentID]*Write)
-		r.places = make(map[pending.Place][]*Write)
+		r.byID = make(map[pending.IntentID]*OpenWrite)
+		r.places = make(map[pending.Place][]*OpenWrite)
 	}
 	if r.byID[e.Intent.ID] != nil {
 		return false
@@ -74,7 +74,7 @@ func (r *registry) add(e *Write) bool {
 }
 
 // shows are the places that count, each once.
-func (w *Write) shows() []pending.Place {
+func (w *OpenWrite) shows() []pending.Place {
 	places := w.Places[:]
 	if w.Places[1] == (pending.Place{}) || w.Places[1] == w.Places[0] {
 		places = places[:1]
@@ -87,7 +87,7 @@ func (w *Write) shows() []pending.Place {
 
 // doubtedBeside returns the writes in doubt that show in one of a write's places and are not
 // settled, each once, without it.
-func (r *registry) doubtedBeside(e *Write) (beside []*Write) {
+func (r *registry) doubtedBeside(e *OpenWrite) (beside []*OpenWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.doubts == 0 {
@@ -102,7 +102,7 @@ func (r *registry) doubtedBeside(e *Write) (beside []*Write) {
 }
 
 // remove removes a write, and its name with it.
-func (r *registry) remove(e *Write) {
+func (r *registry) remove(e *OpenWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Name != "" {
@@ -124,19 +124,19 @@ func (r *registry) remove(e *Write) {
 }
 
 // without takes e, which is there, out of items.
-func without(items []*Write, e *Write) []*Write {
+func without(items []*OpenWrite, e *OpenWrite) []*OpenWrite {
 	at := slices.Index(items, e)
 	return slices.Delete(items, at, at+1)
 }
 
 // doubt notes that the outcome of a write is in doubt.
-func (r *registry) doubt(e *Write) {
+func (r *registry) doubt(e *OpenWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.setDoubted(e, true)
 }
 
-func (r *registry) setDoubted(e *Write, doubted bool) {
+func (r *registry) setDoubted(e *OpenWrite, doubted bool) {
 	if !e.open || e.doubted == doubted {
 		return
 	}
@@ -150,42 +150,42 @@ func (r *registry) setDoubted(e *Write, doubted bool) {
 
 // settle notes that a write hides nothing any more, though its outcome is not known and may
 // never be: it stays in doubt, and keeps its places closed no longer.
-func (r *registry) settle(e *Write) {
+func (r *registry) settle(e *OpenWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.settled = true
 }
 
 // isSettled reports whether it was settled.
-func (r *registry) isSettled(e *Write) bool {
+func (r *registry) isSettled(e *OpenWrite) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return e.settled
 }
 
 // clear notes that it is in doubt no longer.
-func (r *registry) clear(e *Write) {
+func (r *registry) clear(e *OpenWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.setDoubted(e, false)
 }
 
 // find returns the write of an id; nil if there is none.
-func (r *registry) find(id pending.IntentID) *Write {
+func (r *registry) find(id pending.IntentID) *OpenWrite {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byID[id]
 }
 
 // doubted returns all writes in doubt, oldest first.
-func (r *registry) doubted() []*Write {
+func (r *registry) doubted() []*OpenWrite {
 	doubted, _ := r.open()
 	return doubted
 }
 
 // open returns the writes whose outcome is not decided, oldest first: those in doubt,
 // and those of which nothing is doubtful so far.
-func (r *registry) open() (doubted, sent []*Write) {
+func (r *registry) open() (doubted, sent []*OpenWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.all {
@@ -217,10 +217,10 @@ func (r *registry) doubtedIn(p pending.Place) []pending.IntentID {
 
 // around yields the writes that show in one of some places, those that may among them; some
 // of them twice. The lock is held.
-func (r *registry) around(places []pending.Place) iter.Seq[*Write] {
-	return func(yield func(*Write) bool) {
+func (r *registry) around(places []pending.Place) iter.Seq[*OpenWrite] {
+	return func(yield func(*OpenWrite) bool) {
 		more := true
-		each := func(items []*Write, wanted func(*Write) bool) {
+		each := func(items []*OpenWrite, wanted func(*OpenWrite) bool) {
 			for _, e := range items {
 				if more = more && (wanted != nil && !wanted(e) || yield(e)); !more {
 					return
@@ -229,7 +229,7 @@ func (r *registry) around(places []pending.Place) iter.Seq[*Write] {
 		}
 		for _, p := range places {
 			if p.Symbol == pending.AnyMarket {
-				each(r.all, func(e *Write) bool { return e.Places[0].AnyMarket() == p })
+				each(r.all, func(e *OpenWrite) bool { return e.Places[0].AnyMarket() == p })
 				continue
 			}
 			each(r.places[p], nil)
@@ -239,7 +239,7 @@ func (r *registry) around(places []pending.Place) iter.Seq[*Write] {
 }
 
 // beside reports whether another write that counts shows in one of a write's places.
-func (r *registry) beside(e *Write, counts func(other *Write) bool) bool {
+func (r *registry) beside(e *OpenWrite, counts func(other *OpenWrite) bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for other := range r.around(e.shows()) {

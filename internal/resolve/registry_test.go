@@ -23,14 +23,14 @@ var (
 	paperPlace   = pending.Place{Environment: "sandbox", Account: "acc_1", Symbol: "BTC"}
 )
 
-func placed(id string, places ...pending.Place) *Write {
-	e := &Write{Intent: pending.Intent{ID: pending.IntentID(id)}}
+func placed(id string, places ...pending.Place) *OpenWrite {
+	e := &OpenWrite{Intent: pending.Intent{ID: pending.IntentID(id)}}
 	copy(e.Places[:], places)
 	return e
 }
 
 // ids are those of items, in order.
-func idsOfWrites(items []*Write) []string {
+func idsOfWrites(items []*OpenWrite) []string {
 	found := make([]string, len(items))
 	for i, e := range items {
 		found[i] = string(e.Intent.ID)
@@ -41,22 +41,22 @@ func idsOfWrites(items []*Write) []string {
 func TestEntriesThatShowInOnePlace(t *testing.T) {
 	for name, row := range map[string]struct {
 		of     [2]pending.Place
-		there  []*Write
+		there  []*OpenWrite
 		beside []string
 	}{
 		"alone":                           {of: [2]pending.Place{btcPlace}},
-		"in one market":                   {of: [2]pending.Place{btcPlace}, there: []*Write{placed("a", btcPlace)}, beside: []string{"a"}},
-		"in otherPlace markets":           {of: [2]pending.Place{btcPlace}, there: []*Write{placed("a", ethPlace), placed("b", otherPlace), placed("c", paperPlace)}},
-		"two that rest in one market":     {of: [2]pending.Place{btcPlace, accountPlace}, there: []*Write{placed("a", btcPlace, accountPlace)}, beside: []string{"a"}},
-		"two that rest in two markets":    {of: [2]pending.Place{btcPlace, accountPlace}, there: []*Write{placed("a", ethPlace, accountPlace)}, beside: []string{"a"}},
-		"one that rests beside an order":  {of: [2]pending.Place{btcPlace, accountPlace}, there: []*Write{placed("a", btcPlace), placed("b", ethPlace)}, beside: []string{"a"}},
-		"an order beside one that rests":  {of: [2]pending.Place{btcPlace}, there: []*Write{placed("a", btcPlace, accountPlace), placed("b", ethPlace, accountPlace)}, beside: []string{"a"}},
-		"one that rests without a market": {of: [2]pending.Place{accountPlace, accountPlace}, there: []*Write{placed("a", accountPlace, accountPlace), placed("b", btcPlace, accountPlace)}, beside: []string{"a", "b"}},
-		"the accountPlace comes first":    {of: [2]pending.Place{accountPlace, btcPlace}, there: []*Write{placed("a", btcPlace, accountPlace)}, beside: []string{"a"}},
-		"only the second place counts":    {of: [2]pending.Place{noPlace, btcPlace}, there: []*Write{placed("a", btcPlace), placed("b", noPlace, btcPlace)}, beside: []string{"a", "b"}},
-		"in a market that is not known":   {of: [2]pending.Place{anyPlace, accountPlace}, there: []*Write{placed("a", btcPlace), placed("b", ethPlace, accountPlace), placed("c", otherPlace), placed("d", paperPlace)}, beside: []string{"a", "b"}},
-		"beside one of any market":        {of: [2]pending.Place{btcPlace}, there: []*Write{placed("a", anyPlace, accountPlace), placed("b", ethPlace)}, beside: []string{"a"}},
-		"noPlace":                         {there: []*Write{placed("a"), placed("b", btcPlace)}},
+		"in one market":                   {of: [2]pending.Place{btcPlace}, there: []*OpenWrite{placed("a", btcPlace)}, beside: []string{"a"}},
+		"in otherPlace markets":           {of: [2]pending.Place{btcPlace}, there: []*OpenWrite{placed("a", ethPlace), placed("b", otherPlace), placed("c", paperPlace)}},
+		"two that rest in one market":     {of: [2]pending.Place{btcPlace, accountPlace}, there: []*OpenWrite{placed("a", btcPlace, accountPlace)}, beside: []string{"a"}},
+		"two that rest in two markets":    {of: [2]pending.Place{btcPlace, accountPlace}, there: []*OpenWrite{placed("a", ethPlace, accountPlace)}, beside: []string{"a"}},
+		"one that rests beside an order":  {of: [2]pending.Place{btcPlace, accountPlace}, there: []*OpenWrite{placed("a", btcPlace), placed("b", ethPlace)}, beside: []string{"a"}},
+		"an order beside one that rests":  {of: [2]pending.Place{btcPlace}, there: []*OpenWrite{placed("a", btcPlace, accountPlace), placed("b", ethPlace, accountPlace)}, beside: []string{"a"}},
+		"one that rests without a market": {of: [2]pending.Place{accountPlace, accountPlace}, there: []*OpenWrite{placed("a", accountPlace, accountPlace), placed("b", btcPlace, accountPlace)}, beside: []string{"a", "b"}},
+		"the accountPlace comes first":    {of: [2]pending.Place{accountPlace, btcPlace}, there: []*OpenWrite{placed("a", btcPlace, accountPlace)}, beside: []string{"a"}},
+		"only the second place counts":    {of: [2]pending.Place{noPlace, btcPlace}, there: []*OpenWrite{placed("a", btcPlace), placed("b", noPlace, btcPlace)}, beside: []string{"a", "b"}},
+		"in a market that is not known":   {of: [2]pending.Place{anyPlace, accountPlace}, there: []*OpenWrite{placed("a", btcPlace), placed("b", ethPlace, accountPlace), placed("c", otherPlace), placed("d", paperPlace)}, beside: []string{"a", "b"}},
+		"beside one of any market":        {of: [2]pending.Place{btcPlace}, there: []*OpenWrite{placed("a", anyPlace, accountPlace), placed("b", ethPlace)}, beside: []string{"a"}},
+		"noPlace":                         {there: []*OpenWrite{placed("a"), placed("b", btcPlace)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r registry
@@ -84,7 +84,7 @@ func TestEntriesThatShowInOnePlace(t *testing.T) {
 func TestEntriesInDoubtAreOldestFirst(t *testing.T) {
 	var r registry
 	assert.Nil(t, r.doubtedIn(btcPlace))
-	var added []*Write
+	var added []*OpenWrite
 	for i := range 12 {
 		e := placed(fmt.Sprint("write ", i), []pending.Place{btcPlace, ethPlace}[i%2], accountPlace)
 		added = append(added, e)
@@ -116,7 +116,7 @@ func TestFindingEntries(t *testing.T) {
 	first.Name, second.Name = "order 7", "order 7"
 	assert.Nil(t, r.take(second))
 	assert.Same(t, second, r.take(first), "a name has one taker")
-	for _, e := range []*Write{second, first, plain} {
+	for _, e := range []*OpenWrite{second, first, plain} {
 		require.True(t, r.add(e))
 	}
 	assert.Same(t, first, r.find("a"))
@@ -191,7 +191,7 @@ func TestExiting(t *testing.T) {
 // What is open is told apart by whether it is in doubt, oldest first.
 func TestOpen(t *testing.T) {
 	var r registry
-	for _, e := range []*Write{placed("a", btcPlace), placed("b", btcPlace), placed("c", ethPlace), placed("d", ethPlace)} {
+	for _, e := range []*OpenWrite{placed("a", btcPlace), placed("b", btcPlace), placed("c", ethPlace), placed("d", ethPlace)} {
 		require.True(t, r.add(e))
 		if e.Intent.ID == "b" || e.Intent.ID == "d" {
 			r.doubt(e)

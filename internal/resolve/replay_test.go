@@ -19,7 +19,7 @@ import (
 type replays struct {
 	*testing.T
 	*Driver
-	account books.Account
+	account books.AccountKey
 	at      time.Time
 	rows    []accounting.Row
 	shown   *seenLook
@@ -31,7 +31,7 @@ func newReplays(t *testing.T) *replays {
 		Without: nothing, Host: &service{}, BaseURL: "here", Life: NewLife(),
 		IsExclusive: func(pending.AccountID) bool { return true },
 	})
-	r := &replays{T: t, Driver: d, account: books.Account{Environment: "live", ID: "acc_1"}, at: time.Now().Add(time.Minute)}
+	r := &replays{T: t, Driver: d, account: books.AccountKey{Environment: "live", ID: "acc_1"}, at: time.Now().Add(time.Minute)}
 	for digest := range uint64(3) { // so that no list was ever empty
 		r.rows = append(r.rows, accounting.Row{Digest: digest, Symbol: "ETH"})
 	}
@@ -46,10 +46,10 @@ func newReplays(t *testing.T) *replays {
 }
 
 // buy is a buy of 1 that has been sent.
-func (r *replays) buy(id string) *Write { return r.write(id, `{"side":"long","size":1}`) }
+func (r *replays) buy(id string) *OpenWrite { return r.write(id, `{"side":"long","size":1}`) }
 
-func (r *replays) write(id, body string) *Write {
-	w := &Write{Traits: Traits{Trades: true}, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
+func (r *replays) write(id, body string) *OpenWrite {
+	w := &OpenWrite{Traits: Traits{Trades: true}, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
 	w.Intent = pending.Intent{ID: pending.IntentID(id), Operation: order, Environment: "live", Account: "acc_1", Symbol: "BTC", Body: []byte(body)}
 	r.Own(w, "")
 	w.booked, w.registered = r.bookWrite(w), true
@@ -59,7 +59,7 @@ func (r *replays) write(id, body string) *Write {
 }
 
 // held has a fence hold.
-func held(w *Write) *Write {
+func held(w *OpenWrite) *OpenWrite {
 	for _, f := range []ledger.Fact{{Kind: ledger.SendBegun}, {Kind: ledger.SendEnded, Answer: silence}, {Kind: ledger.SendingOver}, {Kind: ledger.FenceBegun}, {Kind: ledger.FenceEnded, Answer: noOrder}} {
 		w.Ledger.Note(f)
 	}
@@ -67,9 +67,9 @@ func held(w *Write) *Write {
 }
 
 // long is what so many equal looks at a position say of a write.
-func (r *replays) long(w *Write, size int64, equal int) accounting.Verdict {
+func (r *replays) long(w *OpenWrite, size int64, equal int) accounting.Verdict {
 	r.at = r.at.Add(time.Minute)
-	l := &Look{At: r.at, Ended: r.at, Status: "ACTIVE", Rows: r.rows, Positions: map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(size)}}}
+	l := &AccountLook{At: r.at, Ended: r.at, Status: "ACTIVE", Rows: r.rows, Positions: map[string]accounting.Holding{"BTC": {Size: decimal.NewFromInt(size)}}}
 	r.shown = &seenLook{look: l, began: slices.Repeat([]time.Time{r.at}, equal), equal: equal}
 	return r.decide(w, r.shown, true)
 }
@@ -101,7 +101,7 @@ func TestAStatusThatLagsProvesNothing(t *testing.T) {
 	r := newReplays(t)
 	for range 2 {
 		r.at = r.at.Add(time.Minute)
-		r.Books.SawPositions(r.account, atOnce(r.at), []books.Held{{Symbol: "BTC", Position: accounting.Position{Size: decimal.NewFromInt(1)}}})
+		r.Books.SawPositions(r.account, atOnce(r.at), []books.Held{{Symbol: "BTC", Holding: accounting.Holding{Size: decimal.NewFromInt(1)}}})
 		r.Books.SawTrades(r.account, atOnce(r.at), func(int) []accounting.Row { return r.rows })
 	}
 	lost := held(r.write("lost", `{"side":"short","size":1,"reduceOnly":true}`))
@@ -119,14 +119,14 @@ func TestAStatusThatLagsProvesNothing(t *testing.T) {
 func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
 	r := newReplays(t)
 	lost, other := held(r.buy("lost")), held(r.buy("other"))
-	look := func(w *Write) bool {
+	look := func(w *OpenWrite) bool {
 		t.Helper()
 		v := r.long(w, 1, 2)
 		require.Equal(t, ledger.Unknown, v.Outcome)
 		return staysUnknown(v.Reason) && r.giveUp(w, r.shown, v.Reason)
 	}
 	closed := func() int { return len(r.pending.doubtedIn(lost.Places[0])) }
-	for _, w := range []*Write{lost, other} {
+	for _, w := range []*OpenWrite{lost, other} {
 		r.pending.doubt(w)
 		r.long(w, 1, 2) // both are known to be held
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
-// Answer is what a request came to, apart from what the journal keeps of it.
-type Answer struct {
+// Response is what a request came to, apart from what the journal keeps of it.
+type Response struct {
 	ledger.Answer
 	Key      pending.Key // that it had
 	Body     []byte
@@ -30,12 +30,12 @@ type Answer struct {
 }
 
 // spends reports whether an answer is stored under its key.
-func (a *Answer) spends() bool {
+func (a *Response) spends() bool {
 	return a.Class == ledger.Success || a.Status < 500 && (!a.InFront || a.Replayed)
 }
 
 // asked is what it asked for, as accounting sees it: by its own bytes, if its call does not know.
-func (w *Write) asked() *accounting.Act {
+func (w *OpenWrite) asked() *accounting.Act {
 	if w.Asked.Kind != 0 {
 		return &w.Asked
 	}
@@ -56,7 +56,7 @@ func (w *Write) asked() *accounting.Act {
 }
 
 // Order is what a write asked for that sent an order, or as much of one.
-func (k Traits) Order(side accounting.Side, size decimal.Decimal, reduceOnly bool) accounting.Act {
+func (k Traits) Order(side accounting.Direction, size decimal.Decimal, reduceOnly bool) accounting.Act {
 	w := accounting.Act{Kind: k.Asks, Side: side, Size: size}
 	switch {
 	case w.Kind != 0:
@@ -69,7 +69,7 @@ func (k Traits) Order(side accounting.Side, size decimal.Decimal, reduceOnly boo
 }
 
 // SideOf is the side of an order, a position or a trade by its name on the wire.
-func SideOf(name string) accounting.Side {
+func SideOf(name string) accounting.Direction {
 	switch name {
 	case "long":
 		return accounting.Long

@@ -23,7 +23,7 @@ func TestRestart(t *testing.T) {
 	for _, row := range []struct {
 		name       string
 		operation  string
-		left       func(t *testing.T, d *Driver, w *Write) // what the run before did, beyond its send
+		left       func(t *testing.T, d *Driver, w *OpenWrite) // what the run before did, beyond its send
 		undated    bool
 		later      time.Duration
 		answers    map[string][]ledger.Answer
@@ -46,14 +46,14 @@ func TestRestart(t *testing.T) {
 		},
 		{
 			name: "a probe had begun", operation: order, later: time.Minute, answers: answered(),
-			left: func(t *testing.T, d *Driver, w *Write) {
+			left: func(t *testing.T, d *Driver, w *OpenWrite) {
 				require.NoError(t, d.noteDown(w, ledger.ProbeBegun))
 			},
 			outcome: ledger.Applied, maybeLate: true, asked: "fence, fence, /orders", after: 5 * time.Second,
 		},
 		{
 			name: "it was sent under the next key", operation: order, later: time.Minute, answers: answered(),
-			left: func(t *testing.T, d *Driver, w *Write) {
+			left: func(t *testing.T, d *Driver, w *OpenWrite) {
 				w.Ledger = ledger.New(w.Ledger.Terms)
 				d.ChangeKey(w, "the next key")
 				require.NoError(t, d.Before(t.Context(), w, false))
@@ -144,7 +144,7 @@ func TestTheBaselineOutlivesTheProcess(t *testing.T) {
 			name: "an exit beside it that the journal did not take", says: "an exit went out beside it that the journal did not take",
 			left: func(t *testing.T, d *Driver, k *disk) {
 				k.failsAt("begin")
-				_, err := send(t, d, newWrite(d, "w_2", exit, func(w *Write) { w.Intent.Symbol = "ETH" }), success)
+				_, err := send(t, d, newWrite(d, "w_2", exit, func(w *OpenWrite) { w.Intent.Symbol = "ETH" }), success)
 				require.NoError(t, err)
 			},
 		},
@@ -160,8 +160,8 @@ func TestTheBaselineOutlivesTheProcess(t *testing.T) {
 				}
 				s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
 				one := decimal.NewFromInt(1)
-				s.look = func() (Look, error) {
-					return Look{Status: "ACTIVE", Orders: []string{"ord_0"}, Positions: map[string]accounting.Position{"BTC": {Size: one, EntryPrice: one}}}, nil
+				s.look = func() (AccountLook, error) {
+					return AccountLook{Status: "ACTIVE", Orders: []string{"ord_0"}, Positions: map[string]accounting.Holding{"BTC": {Size: one, EntryPrice: one}}}, nil
 				}
 				k = k.restart()
 				d := client(t, s, on(k))

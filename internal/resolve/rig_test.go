@@ -37,7 +37,7 @@ type service struct {
 	keys    func(Request) ledger.Answer // of a calibration; nil for one namespace
 	body    string                      // of a success
 	refusal string                      // the body of one
-	look    func() (Look, error)
+	look    func() (AccountLook, error)
 	keyless error
 	apiKey  string // that requests go with
 	noPlace error  // for a request
@@ -102,14 +102,14 @@ func (prepared) Drop() {}
 
 func (p prepared) APIKey() string { return now(p.service, func() string { return p.apiKey }) }
 
-func (p prepared) Send(ctx context.Context, gate transport.Gate) Answer {
+func (p prepared) Send(ctx context.Context, gate transport.Gate) Response {
 	s, r := p.service, p.Request
 	if gate != nil {
 		if err := gate.MayLeave(); err != nil {
-			return Answer{Answer: unsent, Key: r.Key, Received: time.Now(), Err: err}
+			return Response{Answer: unsent, Key: r.Key, Received: time.Now(), Err: err}
 		}
 	}
-	a := Answer{Answer: silence, Key: r.Key, Received: time.Now(), Err: errNoAnswer}
+	a := Response{Answer: silence, Key: r.Key, Received: time.Now(), Err: errNoAnswer}
 	of := uuid.Validate(string(r.Key)) == nil // a calibration, whose key is fresh
 	if !of || s.handle != nil {
 		s.note(string(r.Operation))
@@ -139,33 +139,33 @@ func (p prepared) Send(ctx context.Context, gate transport.Gate) Answer {
 	return a
 }
 
-func (s *service) Read(_ context.Context, _ books.Account, of List, awaited bool) (*Look, error) {
+func (s *service) Read(_ context.Context, _ books.AccountKey, of List, awaited bool) (*AccountLook, error) {
 	switch {
 	case of == ListPositions:
 		s.note("levels")
 		if len(s.has) == 0 {
-			return &Look{}, s.noRead
+			return &AccountLook{}, s.noRead
 		}
 		has := s.has[0]
 		s.has = s.has[min(1, len(s.has)-1):]
-		return &Look{Levels: map[string]Levels{"BTC": has}}, s.noRead
+		return &AccountLook{Levels: map[string]Levels{"BTC": has}}, s.noRead
 	case of == ListOrders:
 		if s.note("orders"); s.orders != nil {
 			s.orders()
 		}
-		return &Look{}, nil
+		return &AccountLook{}, nil
 	case of == ListTrades:
 		if s.note("trades"); s.trades != nil {
 			s.trades()
 		}
-		return &Look{}, nil
+		return &AccountLook{}, nil
 	case awaited:
 		s.note("baseline")
-		return &Look{}, nil
+		return &AccountLook{}, nil
 	}
 	s.note("look")
-	began, l, err := time.Now(), Look{}, error(nil)
-	if look := now(s, func() func() (Look, error) { return s.look }); look != nil {
+	began, l, err := time.Now(), AccountLook{}, error(nil)
+	if look := now(s, func() func() (AccountLook, error) { return s.look }); look != nil {
 		l, err = look()
 	}
 	l.At, l.Ended = began, time.Now()
@@ -269,9 +269,9 @@ func replayed(a ledger.Answer) ledger.Answer {
 }
 
 // newWrite is a write that has been decided.
-func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
+func newWrite(d *Driver, id, operation string, change ...func(*OpenWrite)) *OpenWrite {
 	live, entry := operation != paper, operation != exit && operation != levels
-	w := &Write{
+	w := &OpenWrite{
 		Traits: TraitsOf(spec.Find(spec.Operation(operation))),
 		Intent: pending.Intent{
 			ID: pending.IntentID(id), BaseURL: d.cfg.BaseURL, Operation: spec.Operation(operation), Environment: "live", Account: "acc_1", Symbol: "BTC",
@@ -279,7 +279,7 @@ func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
 		},
 		Ledger: ledger.Ledger{Terms: ledger.Terms{
 			Keyed: live, Entry: entry, Resolves: true, Lasting: !TraitsOf(spec.Find(spec.Operation(operation))).Waits, Exclusive: true, TTL: time.Minute, FirstUseKnown: true,
-			Decided: d.Clock.Now(), Retry: ledger.Bounds{Attempts: 4, PriceAttempts: 4, MinWait: 100 * time.Millisecond, MaxWait: time.Second},
+			Decided: d.Clocks.Now(), Retry: ledger.Bounds{Attempts: 4, PriceAttempts: 4, MinWait: 100 * time.Millisecond, MaxWait: time.Second},
 		}},
 	}
 	if !live {
@@ -295,13 +295,13 @@ func newWrite(d *Driver, id, operation string, change ...func(*Write)) *Write {
 }
 
 // named gives a write a client order id.
-func named(name string) func(*Write) {
-	return func(w *Write) { w.Intent.ClientOrderID = name }
+func named(name string) func(*OpenWrite) {
+	return func(w *OpenWrite) { w.Intent.ClientOrderID = name }
 }
 
 // send has a call send a write, as long as the ledger sends and there are answers, and
 // conclude it. An entry that the journal does not take is not sent; an exit is.
-func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (concluded bool, err error) {
+func send(t *testing.T, d *Driver, w *OpenWrite, answers ...ledger.Answer) (concluded bool, err error) {
 	t.Helper()
 	d.Own(w, w.Intent.ClientOrderID)
 	if w.Name != "" {
@@ -309,7 +309,7 @@ func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (conclude
 		require.NoError(t, err)
 		require.Nil(t, taker)
 	}
-	last, doubted := Answer{Answer: unsent, Key: w.Try().Key}, false
+	last, doubted := Response{Answer: unsent, Key: w.Try().Key}, false
 	for i, said := range answers {
 		if err = d.Before(t.Context(), w, i > 0); err != nil {
 			if w.Intent.Entry {
@@ -320,7 +320,7 @@ func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (conclude
 		}
 		d.SendBegins(w)
 		d.SendEnded(w, time.Now())
-		last = Answer{Answer: said, Key: w.Try().Key, Received: time.Now()}
+		last = Response{Answer: said, Key: w.Try().Key, Received: time.Now()}
 		doubted = d.Heard(w, time.Now(), said, doubted) || doubted
 		wait, _, more := d.NextSend(w)
 		if !more {
@@ -336,9 +336,9 @@ func send(t *testing.T, d *Driver, w *Write, answers ...ledger.Answer) (conclude
 }
 
 // lost is a write that was sent once, and not answered.
-func lost(t *testing.T, d *Driver, id, operation string, change ...func(*Write)) *Write {
+func lost(t *testing.T, d *Driver, id, operation string, change ...func(*OpenWrite)) *OpenWrite {
 	t.Helper()
-	once := func(w *Write) { w.Ledger.Retry.Attempts = 1 }
+	once := func(w *OpenWrite) { w.Ledger.Retry.Attempts = 1 }
 	w := newWrite(d, id, operation, append(change, once)...)
 	concluded, err := send(t, d, w, silence)
 	require.NoError(t, err)

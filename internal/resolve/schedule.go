@@ -16,12 +16,12 @@ type schedule struct {
 
 	// work is a turn. It removes a write that is over. Of others it says when the next turn is, or that there
 	// is none until somebody asks, and that nobody waits for it any more although it goes on.
-	work      func(*Write) (due time.Time, idle, stuck bool)
+	work      func(*OpenWrite) (due time.Time, idle, stuck bool)
 	notBefore func() time.Time
 	rest      func() // called when there is nothing to do, and the goroutine ends
 
 	mu      sync.Mutex
-	jobs    map[*Write]*job
+	jobs    map[*OpenWrite]*job
 	wake    chan struct{} // something has changed
 	running bool
 }
@@ -41,7 +41,7 @@ type job struct {
 }
 
 // add adds a job that is due; one that is there already keeps its place.
-func (s *schedule) add(of *Write) {
+func (s *schedule) add(of *OpenWrite) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.jobs[of] == nil {
@@ -65,7 +65,7 @@ func (s *schedule) start() {
 }
 
 // requested notes the number of a request about a job.
-func (s *schedule) requested(of *Write, number uint64) {
+func (s *schedule) requested(of *OpenWrite, number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.jobs[of]; j != nil {
@@ -76,7 +76,7 @@ func (s *schedule) requested(of *Write, number uint64) {
 // ask gives an idle or stuck job a turn. since is the number of the last request when the caller
 // began: one that came after it, such as the first after the journal was loaded, is the
 // caller's, and is not repeated. again is called before the turn.
-func (s *schedule) ask(of *Write, since uint64, again func()) {
+func (s *schedule) ask(of *OpenWrite, since uint64, again func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j := s.jobs[of]
@@ -92,7 +92,7 @@ func (s *schedule) ask(of *Write, since uint64, again func()) {
 
 // wait waits until a job is over or idle, and returns the error of what ended the wait
 // before that: the context, or closing. For a job that is not there it does not wait.
-func (s *schedule) wait(ctx context.Context, of *Write) (ended error) {
+func (s *schedule) wait(ctx context.Context, of *OpenWrite) (ended error) {
 	s.mu.Lock()
 	j := s.jobs[of]
 	switch {
@@ -121,7 +121,7 @@ func (s *schedule) wait(ctx context.Context, of *Write) (ended error) {
 }
 
 // hurry makes a job due.
-func (s *schedule) hurry(of *Write) {
+func (s *schedule) hurry(of *OpenWrite) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.jobs[of]; j != nil {
@@ -131,7 +131,7 @@ func (s *schedule) hurry(of *Write) {
 }
 
 // goOn makes a job due, also one that rests.
-func (s *schedule) goOn(of *Write) {
+func (s *schedule) goOn(of *OpenWrite) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j := s.jobs[of]
@@ -146,7 +146,7 @@ func (s *schedule) goOn(of *Write) {
 }
 
 // has reports whether a job is there, and whether it is idle.
-func (s *schedule) has(of *Write) (found, idle bool) {
+func (s *schedule) has(of *OpenWrite) (found, idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j := s.jobs[of]
@@ -156,7 +156,7 @@ func (s *schedule) has(of *Write) (found, idle bool) {
 // hold keeps a job from having turns until release, once the turn that it may be having is
 // over: it waits for that as long as the context lasts. held is false for a job that is not
 // there.
-func (s *schedule) hold(ctx context.Context, of *Write) (release func(), held bool, err error) {
+func (s *schedule) hold(ctx context.Context, of *OpenWrite) (release func(), held bool, err error) {
 	for {
 		s.mu.Lock()
 		j := s.jobs[of]
@@ -199,7 +199,7 @@ func (j *job) letGo() {
 }
 
 // remove takes a job out that is over.
-func (s *schedule) remove(of *Write) {
+func (s *schedule) remove(of *OpenWrite) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if j := s.jobs[of]; j != nil {
@@ -211,10 +211,10 @@ func (s *schedule) remove(of *Write) {
 }
 
 // all returns all jobs, the oldest first.
-func (s *schedule) all() []*Write {
+func (s *schedule) all() []*OpenWrite {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	jobs := make([]*Write, 0, len(s.jobs))
+	jobs := make([]*OpenWrite, 0, len(s.jobs))
 	for of := range s.jobs {
 		jobs = append(jobs, of)
 	}
@@ -223,7 +223,7 @@ func (s *schedule) all() []*Write {
 }
 
 // next returns the job whose turn it is; nil if there is none. The lock is held.
-func (s *schedule) next() (first *Write, best *job) {
+func (s *schedule) next() (first *OpenWrite, best *job) {
 	now := time.Now()
 	for of, j := range s.jobs {
 		if j.idle || j.held || !s.background && j.waiting == 0 {
@@ -236,7 +236,7 @@ func (s *schedule) next() (first *Write, best *job) {
 	return first, best
 }
 
-func (s *schedule) before(now time.Time, a *Write, aAt *job, b *Write, bAt *job) bool {
+func (s *schedule) before(now time.Time, a *OpenWrite, aAt *job, b *OpenWrite, bAt *job) bool {
 	aDue, bDue := !aAt.due.After(now), !bAt.due.After(now)
 	switch {
 	case aDue != bDue:
@@ -292,7 +292,7 @@ func (s *schedule) sleep(wait time.Duration) {
 }
 
 // take is one turn of a job.
-func (s *schedule) take(of *Write, j *job) {
+func (s *schedule) take(of *OpenWrite, j *job) {
 	due, idle, stuck := s.work(of)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 // turns is a schedule whose turns a test decides.
 type turns struct {
 	schedule
-	writes map[int]*Write // by number, of which the lower are older
+	writes map[int]*OpenWrite // by number, of which the lower are older
 
 	mu    sync.Mutex
 	done  []int // those that were had
@@ -29,10 +29,10 @@ type turns struct {
 
 func newTurns(t *testing.T, background bool) *turns {
 	t.Helper()
-	r := &turns{next: map[int]func() (due time.Time, idle, stuck bool){}, writes: map[int]*Write{}}
+	r := &turns{next: map[int]func() (due time.Time, idle, stuck bool){}, writes: map[int]*OpenWrite{}}
 	r.schedule = schedule{
-		life: NewLife(), background: background, jobs: map[*Write]*job{}, wake: make(chan struct{}, 1),
-		work: func(w *Write) (due time.Time, idle, stuck bool) {
+		life: NewLife(), background: background, jobs: map[*OpenWrite]*job{}, wake: make(chan struct{}, 1),
+		work: func(w *OpenWrite) (due time.Time, idle, stuck bool) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			of := r.number(w)
@@ -56,14 +56,14 @@ func (r *turns) end() {
 }
 
 // write is that of a number.
-func (r *turns) write(number int) *Write {
+func (r *turns) write(number int) *OpenWrite {
 	if r.writes[number] == nil {
-		r.writes[number] = &Write{Intent: pending.Intent{ID: pending.IntentID(strconv.Itoa(number)), Decided: time.Now()}}
+		r.writes[number] = &OpenWrite{Intent: pending.Intent{ID: pending.IntentID(strconv.Itoa(number)), Decided: time.Now()}}
 	}
 	return r.writes[number]
 }
 
-func (r *turns) number(w *Write) int {
+func (r *turns) number(w *OpenWrite) int {
 	n, _ := strconv.Atoi(string(w.Intent.ID))
 	return n
 }

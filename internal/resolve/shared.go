@@ -36,24 +36,24 @@ type shared struct {
 	views    map[string]*view             // by base URL
 	first    map[pending.AccountID]string // by live account, the base URL by which it was written to first
 	workers  []*Driver                    // of open clients
-	orphans  []*Write                     // of clients that have closed
+	orphans  []*OpenWrite                 // of clients that have closed
 }
 
 // view is what the clients of one service know of its accounts: a write of one is an own
 // write to the others.
 type view struct {
-	Clock  Clock // another service has another one
+	Clocks Clocks // another service has another one
 	Books  *books.Books
 	levels settings
 	last   atomic.Pointer[ledger.Instant] // when a write of this run ended last
 
 	mu        sync.Mutex
-	asked     map[pending.AccountID]bool      // the journal was asked who else trades these
-	reads     map[books.Account]chan struct{} // for entries, which wait for the end that closes it
-	began     []time.Time                     // looks of the last minute, the oldest first
-	touched   map[books.Account]bool          // a look begins there in the background
-	waits     map[pending.Place]time.Time     // where an order rests or a run goes on, as far as is known, by a write or a read: when that was known last
-	dateAsked bool                            // one write has had the chance to learn the service's time
+	asked     map[pending.AccountID]bool         // the journal was asked who else trades these
+	reads     map[books.AccountKey]chan struct{} // for entries, which wait for the end that closes it
+	began     []time.Time                        // looks of the last minute, the oldest first
+	touched   map[books.AccountKey]bool          // a look begins there in the background
+	waits     map[pending.Place]time.Time        // where an order rests or a run goes on, as far as is known, by a write or a read: when that was known last
+	dateAsked bool                               // one write has had the chance to learn the service's time
 }
 
 // viewOf returns what is known of the accounts of a service. first: no earlier run wrote to a
@@ -68,18 +68,18 @@ func (r *shared) viewOf(baseURL string, first bool, lastOf func() *last) *view {
 		return v
 	}
 	v := &view{
-		Clock:   Clock{r.began, new(servicetime.Clock)},
+		Clocks:  Clocks{r.began, new(servicetime.Clock)},
 		waits:   make(map[pending.Place]time.Time),
 		asked:   make(map[pending.AccountID]bool),
-		reads:   make(map[books.Account]chan struct{}),
-		touched: make(map[books.Account]bool),
+		reads:   make(map[books.AccountKey]chan struct{}),
+		touched: make(map[books.AccountKey]bool),
 	}
 	var ended *last
 	if lastOf != nil {
 		ended = lastOf()
 	}
-	v.Books = books.New(time.Now(), v.Clock.earlier(first, ended), func(id books.Account, sign string) { _ = r.othersTrade(baseURL, id, sign) })
-	v.Books.Closed = v.Clock.service.Closed
+	v.Books = books.New(time.Now(), v.Clocks.earlier(first, ended), func(id books.AccountKey, sign string) { _ = r.othersTrade(baseURL, id, sign) })
+	v.Books.Closed = v.Clocks.service.Closed
 	if r.complete {
 		v.Books.Watch()
 	}
@@ -109,7 +109,7 @@ func (r *shared) lastOf(d *Driver) *ledger.Instant {
 // leave removes the worker of a client that has closed, and returns the writes whose
 // outcome is not known: its own, and those on which nobody works. Another worker takes
 // its writes over, or the next that comes.
-func (r *shared) leave(d *Driver) (left []*Write) {
+func (r *shared) leave(d *Driver) (left []*OpenWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left = d.schedule.all()
@@ -133,7 +133,7 @@ func (r *shared) leave(d *Driver) (left []*Write) {
 }
 
 // wasLeft reports whether an earlier run began a write, or a client that has closed.
-func (r *shared) wasLeft(w *Write) bool {
+func (r *shared) wasLeft(w *OpenWrite) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return w.Left || w.abandoned
@@ -141,7 +141,7 @@ func (r *shared) wasLeft(w *Write) bool {
 
 // claim takes a write on which nobody works out of those that the next worker takes over, and
 // returns false if it is none. giveBack puts it back.
-func (r *shared) claim(w *Write) bool {
+func (r *shared) claim(w *OpenWrite) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := slices.Index(r.orphans, w)
@@ -152,7 +152,7 @@ func (r *shared) claim(w *Write) bool {
 	return true
 }
 
-func (r *shared) giveBack(w *Write) {
+func (r *shared) giveBack(w *OpenWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.orphans = append(r.orphans, w)
@@ -194,18 +194,18 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 		if w.gap = w.gap || len(r.ahead) > 0; w.gap { // its records say nothing of these exits
 			w.beside.Gap()
 		}
-		r.add(w.Write)
+		r.add(w.OpenWrite)
 		if w.Traits.Trades {
 			trade[w.books] = append(trade[w.books], books.Left{Booked: &w.booked, Note: w.beside})
 		}
 		if w.Ledger.Done() {
 			continue
 		}
-		r.doubt(w.Write)
+		r.doubt(w.OpenWrite)
 		if w.Intent.BaseURL != d.cfg.BaseURL {
 			w.inquire().reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
 		}
-		r.orphans = append(r.orphans, w.Write)
+		r.orphans = append(r.orphans, w.OpenWrite)
 	}
 	for of, all := range trade {
 		of.Restore(all...)
@@ -222,8 +222,8 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 // adoptOrphans gives a worker what those that have closed left of its service. The lock
 // is held.
 func (r *shared) adoptOrphans(d *Driver) {
-	var left []*Write
-	r.orphans = slices.DeleteFunc(r.orphans, func(w *Write) bool {
+	var left []*OpenWrite
+	r.orphans = slices.DeleteFunc(r.orphans, func(w *OpenWrite) bool {
 		if !d.serves(w.Intent.BaseURL) {
 			return false
 		}
@@ -243,7 +243,7 @@ func sharedOf(j journal.Store) *shared {
 }
 
 // workerOf returns who works on a write; nil if nobody does.
-func (r *shared) workerOf(w *Write) *Driver {
+func (r *shared) workerOf(w *OpenWrite) *Driver {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return w.worker

@@ -16,7 +16,7 @@ import (
 func TestAResolutionIsKeptOnce(t *testing.T) {
 	var kept resolutions
 	id := func(n int) pending.IntentID { return pending.IntentID(fmt.Sprint("write ", n)) }
-	looks := []*Look{{}}
+	looks := []*AccountLook{{}}
 	for n := range maxResolved {
 		for _, found := range []ledger.Outcome{ledger.NotApplied, ledger.Applied} {
 			kept.keep(id(n), Found{Intent: pending.Intent{ID: id(n)}, Outcome: found, Looks: looks})

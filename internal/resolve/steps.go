@@ -30,7 +30,7 @@ const (
 
 // limits are what holds a probe back, why, and when that is asked again: an entry is not placed while
 // entries are not. What can place nothing goes on, so the host is asked only where a probe may be next.
-func (d *Driver) limits(w *Write, now ledger.Instant) (limits ledger.Limits, why string, askAgain time.Duration) {
+func (d *Driver) limits(w *OpenWrite, now ledger.Instant) (limits ledger.Limits, why string, askAgain time.Duration) {
 	noProbe := ledger.Limits{NoProbe: true}
 	if !w.Intent.Entry || w.Ledger.Next(now, limits) == w.Ledger.Next(now, noProbe) {
 		return limits, "", 0
@@ -42,7 +42,7 @@ func (d *Driver) limits(w *Write, now ledger.Instant) (limits ledger.Limits, why
 }
 
 // isExiting reports whether somebody who is getting out of the market waits for a write.
-func (d *Driver) isExiting(w *Write) bool {
+func (d *Driver) isExiting(w *OpenWrite) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.exiting[w] > 0
@@ -50,16 +50,16 @@ func (d *Driver) isExiting(w *Write) bool {
 
 // nextStep is what the ledger allows next. A look begins a lag after the one before it has
 // ended, however long that has taken.
-func (d *Driver) nextStep(w *Write, now ledger.Instant, limits ledger.Limits) ledger.Step {
+func (d *Driver) nextStep(w *OpenWrite, now ledger.Instant, limits ledger.Limits) ledger.Step {
 	step := w.Ledger.Next(now, limits)
 	if seen := d.seen[w]; seen != nil && step.Do == ledger.Look {
-		step.At = max(step.At, d.Clock.At(seen.look.Ended).Mono+w.Ledger.Without.ReadLag())
+		step.At = max(step.At, d.Clocks.At(seen.look.Ended).Mono+w.Ledger.Without.ReadLag())
 	}
 	return step
 }
 
 // carryOut does one step.
-func (d *Driver) carryOut(w *Write, step ledger.Step, limits ledger.Limits) error {
+func (d *Driver) carryOut(w *OpenWrite, step ledger.Step, limits ledger.Limits) error {
 	switch step.Do {
 	case ledger.Fence:
 		err, full := d.fence(w, limits), (*noRoom)(nil)
@@ -85,11 +85,11 @@ func (d *Driver) carryOut(w *Write, step ledger.Step, limits ledger.Limits) erro
 }
 
 // lookWithout looks in place of a fence for which there is no room, where that counts as much.
-func (d *Driver) lookWithout(w *Write, limits ledger.Limits, full *noRoom) error {
+func (d *Driver) lookWithout(w *OpenWrite, limits ledger.Limits, full *noRoom) error {
 	limits.NoFence = true
-	now := d.Clock.Now()
+	now := d.Clocks.Now()
 	step := d.nextStep(w, now, limits)
-	switch at := d.Clock.began.Add(step.At); {
+	switch at := d.Clocks.began.Add(step.At); {
 	case step.Do != ledger.Look, at.After(full.until):
 		return full
 	case step.At > now.Mono:
@@ -109,7 +109,7 @@ const mostNotePatience = 20 * time.Minute
 
 // noteBefore makes a record of the driver's durable. A journal that takes too long is asked again later,
 // and waited for longer: it may hang in this one call, or be as slow as that.
-func (d *Driver) noteBefore(w *Write, r record) error {
+func (d *Driver) noteBefore(w *OpenWrite, r record) error {
 	waits, began := min(max(d.noteWaits, notePatience), mostNotePatience), time.Now()
 	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.Closing, waits, errHangs)
 	defer cancel()
@@ -121,8 +121,8 @@ func (d *Driver) noteBefore(w *Write, r record) error {
 }
 
 // noteDown makes a fact durable before the byte that it is about.
-func (d *Driver) noteDown(w *Write, kind ledger.FactKind) error {
-	f := ledger.Fact{Kind: kind, At: d.Clock.Now()}
+func (d *Driver) noteDown(w *OpenWrite, kind ledger.FactKind) error {
+	f := ledger.Fact{Kind: kind, At: d.Clocks.Now()}
 	if err := d.noteBefore(w, record{Fact: &f}); err != nil {
 		return fmt.Errorf("the journal cannot be written: %w", err)
 	}
@@ -131,8 +131,8 @@ func (d *Driver) noteDown(w *Write, kind ledger.FactKind) error {
 }
 
 // heardBack notes how a request of the driver ended.
-func (d *Driver) heardBack(w *Write, f ledger.Fact, h *Answer) {
-	f.At, f.Answer = d.Clock.Now(), h.Answer
+func (d *Driver) heardBack(w *OpenWrite, f ledger.Fact, h *Response) {
+	f.At, f.Answer = d.Clocks.Now(), h.Answer
 	w.Ledger.Note(f)
 	if f.Kind == ledger.FenceEnded && h.Code == codeKeyReused {
 		w.received.Store(true)
@@ -171,9 +171,9 @@ func (d *Driver) noteService(c ledger.Class, err error) {
 //
 // Where a probe may follow, it does in the same turn: it has its place already, and the 422
 // does not age behind the turns of others.
-func (d *Driver) fence(w *Write, limits ledger.Limits) error {
+func (d *Driver) fence(w *OpenWrite, limits ledger.Limits) error {
 	var probe Prepared // nil if none may follow
-	if w.Ledger.ProbeFollows(d.Clock.Now(), limits) {
+	if w.Ledger.ProbeFollows(d.Clocks.Now(), limits) {
 		place, err := d.prepare(d.probeOf(w))
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (d *Driver) fence(w *Write, limits ledger.Limits) error {
 	if err := d.fenceAlone(w); err != nil || probe == nil {
 		return err
 	}
-	now := d.Clock.Now()
+	now := d.Clocks.Now()
 	if limits, _, _ = d.limits(w, now); w.Ledger.Next(now, limits).Do == ledger.Probe {
 		return d.probe(w, probe)
 	}
@@ -194,7 +194,7 @@ func (d *Driver) fence(w *Write, limits ledger.Limits) error {
 // confirm asks a second, different question about a write that was turned away before its
 // route: whether the key reaches the account. Something in front that has turned the
 // write's answer away, and not the write, lets this one pass.
-func (d *Driver) confirm(w *Write) error {
+func (d *Driver) confirm(w *OpenWrite) error {
 	place, err := d.prepare(w.secondQuestion())
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (d *Driver) confirm(w *Write) error {
 }
 
 // secondQuestion is one that is different from the write and reaches as far.
-func (w *Write) secondQuestion() Request {
+func (w *OpenWrite) secondQuestion() Request {
 	if !w.Ledger.Keyed {
 		return Request{Operation: readPaper}
 	}
@@ -219,7 +219,7 @@ func (w *Write) secondQuestion() Request {
 
 // confirmHere is confirm for a write that nobody resolves, on its caller's goroutine: a question
 // that cannot be asked now leaves it unknown.
-func (d *Driver) confirmHere(ctx context.Context, w *Write) {
+func (d *Driver) confirmHere(ctx context.Context, w *OpenWrite) {
 	f := ledger.Fact{Kind: ledger.Confirmed}
 	if ctx.Err() == nil {
 		if place, err := d.cfg.Host.Prepare(ctx, w.secondQuestion()); err == nil {
@@ -227,12 +227,12 @@ func (d *Driver) confirmHere(ctx context.Context, w *Write) {
 			place.Drop()
 		}
 	}
-	f.At = d.Clock.Now()
+	f.At = d.Clocks.Now()
 	w.Ledger.Note(f)
 }
 
 // fenceAlone is a fence without what may follow it.
-func (d *Driver) fenceAlone(w *Write) error {
+func (d *Driver) fenceAlone(w *OpenWrite) error {
 	if d.namespace == namespaceUnclear || w.Ledger.Without.Fence {
 		return d.noFence(w)
 	}
@@ -267,7 +267,7 @@ func (d *Driver) fenceAlone(w *Write) error {
 		case namespaceUnclear:
 			f.Useless = true
 		default: // what the answer proves is not known yet, or nothing: the next goes by its own route
-			h = Answer{Answer: ledger.Answer{Class: ledger.Foreign}, Err: errKeysUnknown}
+			h = Response{Answer: ledger.Answer{Class: ledger.Foreign}, Err: errKeysUnknown}
 		}
 	}
 	d.heardBack(w, f, &h)
@@ -275,15 +275,15 @@ func (d *Driver) fenceAlone(w *Write) error {
 }
 
 // noFence notes that no fence of a write proves anything: the account decides, and time.
-func (d *Driver) noFence(w *Write) error {
-	d.heardBack(w, ledger.Fact{Kind: ledger.FenceEnded, Useless: true}, &Answer{Answer: ledger.Answer{Class: ledger.Unsent}})
+func (d *Driver) noFence(w *OpenWrite) error {
+	d.heardBack(w, ledger.Fact{Kind: ledger.FenceEnded, Useless: true}, &Response{Answer: ledger.Answer{Class: ledger.Unsent}})
 	return nil
 }
 
 // rotated reports whether a request goes with another API key than its write did, where the
 // service may keep the idempotency keys of each apart. Of a write that an earlier run left it is
 // not known.
-func (d *Driver) rotated(w *Write, place Prepared) bool {
+func (d *Driver) rotated(w *OpenWrite, place Prepared) bool {
 	return w.Ledger.Without.Rotation && (w.APIKey == "" || place.APIKey() != w.APIKey)
 }
 
@@ -291,8 +291,8 @@ var errKeysUnknown = errors.New("how the service keeps idempotency keys is not k
 
 // probe sends the original bytes once more, to have the stored answer. Neither a
 // context nor Close cuts it.
-func (d *Driver) probe(w *Write, place Prepared) error {
-	gate := shortly{time.Now(), w.Ledger.ProbeWithin(d.Clock.Now())}
+func (d *Driver) probe(w *OpenWrite, place Prepared) error {
+	gate := shortly{time.Now(), w.Ledger.ProbeWithin(d.Clocks.Now())}
 	if err := d.noteDown(w, ledger.ProbeBegun); err != nil {
 		return err
 	}
@@ -319,7 +319,7 @@ type NotExecuted string
 func (e NotExecuted) Error() string { return string(e) }
 
 // finish ends a write whose outcome is known.
-func (d *Driver) finish(w *Write) {
+func (d *Driver) finish(w *OpenWrite) {
 	known := w.known()
 	f := Final{Outcome: w.Ledger.Outcome(), Evidence: w.by, Note: known.note, Dead: w.Ledger.Held() || w.Answer != nil && w.Answer.spends() || w.by == ByAcknowledged}
 	r := Found{
@@ -357,7 +357,7 @@ func (d *Driver) finish(w *Write) {
 }
 
 // found is how it was found out what became of it.
-func (w *Write) found() string {
+func (w *OpenWrite) found() string {
 	known := w.known()
 	why := known.reason
 	if w.by == ByAcknowledged {
@@ -370,10 +370,10 @@ func (w *Write) found() string {
 }
 
 // isUnsettled reports whether a write may hide something. The registry's lock is held.
-func isUnsettled(w *Write) bool { return !w.settled }
+func isUnsettled(w *OpenWrite) bool { return !w.settled }
 
 // sendOnce sends a fence, or a request like one.
-func (d *Driver) sendOnce(place Prepared) Answer {
+func (d *Driver) sendOnce(place Prepared) Response {
 	ctx, cancel := context.WithTimeoutCause(d.cfg.Life.Closing, requestPatience, transport.ErrTimeout)
 	defer cancel()
 	return place.Send(ctx, nil)

@@ -24,7 +24,7 @@ func TestSteps(t *testing.T) {
 		operation string // an order if empty
 		answers   map[string][]ledger.Answer
 		keys      func(Request) ledger.Answer
-		of        func(*Write)
+		of        func(*OpenWrite)
 		shared    bool // others trade the account
 		outcome   ledger.Outcome
 		by        Evidence
@@ -47,7 +47,7 @@ func TestSteps(t *testing.T) {
 		{
 			name:    "its stored refusal",
 			answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {replayed(tooSmall)}},
-			shared:  true, of: func(w *Write) { w.Ledger.Exclusive = false },
+			shared:  true, of: func(w *OpenWrite) { w.Ledger.Exclusive = false },
 			outcome: ledger.NotApplied, by: ByReplay, asked: "fence, fence, /orders", after: 5 * time.Second,
 			says: "MIN_NOTIONAL",
 		},
@@ -86,7 +86,7 @@ func TestSteps(t *testing.T) {
 		},
 		{
 			name: "keys that are kept by route, of a run", keys: byRoute(),
-			operation: "POST /runs/edit", of: func(w *Write) { w.Intent.Body = []byte(`{"runId":"run_1"}`) },
+			operation: "POST /runs/edit", of: func(w *OpenWrite) { w.Intent.Body = []byte(`{"runId":"run_1"}`) },
 			answers: map[string][]ledger.Answer{cancelOrder: {noOrder}, "POST /runs/edit": {reused, reused, replayed(success)}},
 			outcome: ledger.Applied, by: ByReplay, asked: "fence, /runs/edit, /runs/edit, /runs/edit", after: 5 * time.Second,
 		},
@@ -98,13 +98,13 @@ func TestSteps(t *testing.T) {
 			asked: "fence, fence, fence, fence, look, look", says: "not executed",
 		},
 		{
-			name: "it is not asked for its stored answer", of: func(w *Write) { w.Ledger.NoProbe = true },
+			name: "it is not asked for its stored answer", of: func(w *OpenWrite) { w.Ledger.NoProbe = true },
 			answers: map[string][]ledger.Answer{cancelOrder: {reused}},
 			outcome: ledger.NotApplied, by: ByAccounting, after: ledger.Gone + 5*time.Second, says: "not executed",
 			asked: "fence, fence, look, look, fence, look, fence, look, look",
 		},
 		{
-			name: "another program's bytes are under its key", of: func(w *Write) { w.Ledger.Source = ledger.Derived },
+			name: "another program's bytes are under its key", of: func(w *OpenWrite) { w.Ledger.Source = ledger.Derived },
 			answers: map[string][]ledger.Answer{cancelOrder: {reused}, order: {reused}},
 			outcome: ledger.NotApplied, by: ByAccounting, after: ledger.Gone + 10*time.Second, says: "not executed",
 			asked: "fence, fence, /orders, fence, look, look, fence, look, fence, look, look",
@@ -122,7 +122,7 @@ func TestSteps(t *testing.T) {
 					row.operation = order
 				}
 				if row.of == nil {
-					row.of = func(*Write) {}
+					row.of = func(*OpenWrite) {}
 				}
 				began := time.Now()
 				w := lost(t, d, "w_1", row.operation, row.of)
@@ -183,11 +183,11 @@ func TestWhatFencesAndProbesSend(t *testing.T) {
 
 // What the books know of the account before an order decides whether it ran.
 func TestWhatTheAccountShows(t *testing.T) {
-	bought := accounting.Position{Size: decimal.NewFromInt(1), EntryPrice: decimal.NewFromInt(100)}
+	bought := accounting.Holding{Size: decimal.NewFromInt(1), EntryPrice: decimal.NewFromInt(100)}
 	for _, row := range []struct {
 		name      string
 		shared    bool
-		shows     accounting.Position
+		shows     accounting.Holding
 		operation string
 		orders    []string
 		outcome   ledger.Outcome
@@ -203,8 +203,8 @@ func TestWhatTheAccountShows(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
-				s.look = func() (Look, error) {
-					return Look{Status: "ACTIVE", Orders: row.orders, Positions: map[string]accounting.Position{"BTC": row.shows}}, nil
+				s.look = func() (AccountLook, error) {
+					return AccountLook{Status: "ACTIVE", Orders: row.orders, Positions: map[string]accounting.Holding{"BTC": row.shows}}, nil
 				}
 				d := client(t, s, func(c *Config) { c.IsExclusive = func(pending.AccountID) bool { return !row.shared } })
 				readTwice(d)
@@ -212,7 +212,7 @@ func TestWhatTheAccountShows(t *testing.T) {
 				if row.operation != "" {
 					operation = row.operation
 				}
-				w := lost(t, d, "w_1", operation, func(w *Write) { w.Ledger.Exclusive = !row.shared })
+				w := lost(t, d, "w_1", operation, func(w *OpenWrite) { w.Ledger.Exclusive = !row.shared })
 				_, based := w.Before()
 				assert.True(t, based)
 				r, known := d.Wait(t.Context(), w)
@@ -227,7 +227,7 @@ func TestWhatTheAccountShows(t *testing.T) {
 
 // readTwice has the books know an account with an order that rests.
 func readTwice(d *Driver, held ...books.Held) {
-	account := books.Account{Environment: "live", ID: "acc_1"}
+	account := books.AccountKey{Environment: "live", ID: "acc_1"}
 	d.Books.SawStatus(account, time.Now(), "ACTIVE")
 	for range 2 {
 		time.Sleep(ledger.Lag)
@@ -245,7 +245,7 @@ func TestABodyThatCannotBeFenced(t *testing.T) {
 		d := client(t, s)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		r, known := d.Wait(ctx, lost(t, d, "w_1", order, func(w *Write) { w.Intent.Body = []byte("[]") }))
+		r, known := d.Wait(ctx, lost(t, d, "w_1", order, func(w *OpenWrite) { w.Intent.Body = []byte("[]") }))
 		assert.False(t, known)
 		require.ErrorContains(t, r.Err, "trading: fence")
 		require.ErrorIs(t, r.Err, context.DeadlineExceeded)
@@ -258,7 +258,7 @@ func TestLooksThatDecideNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
 		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
-		s.look = func() (l Look, err error) {
+		s.look = func() (l AccountLook, err error) {
 			switch looks++; {
 			case looks <= 2:
 				err = errors.New("a read failed")
@@ -282,9 +282,9 @@ func TestLooksThatDecideNothing(t *testing.T) {
 func TestLooksThatTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
-		s.look = func() (Look, error) {
+		s.look = func() (AccountLook, error) {
 			time.Sleep(2 * time.Second)
-			return Look{}, nil
+			return AccountLook{}, nil
 		}
 		d := client(t, s)
 		_, known := d.Wait(t.Context(), lost(t, d, "w_1", order))
@@ -304,8 +304,8 @@ func TestLooksAreShared(t *testing.T) {
 			d := client(t, s)
 			first := lost(t, d, "w_1", order)
 			time.Sleep(apart)
-			second := lost(t, d, "w_2", order, func(w *Write) { w.Intent.Symbol = "ETH" })
-			for _, w := range []*Write{first, second} {
+			second := lost(t, d, "w_2", order, func(w *OpenWrite) { w.Intent.Symbol = "ETH" })
+			for _, w := range []*OpenWrite{first, second} {
 				_, known := d.Wait(t.Context(), w)
 				assert.True(t, known)
 			}

@@ -13,7 +13,7 @@ import (
 
 // Own makes a write one of this client's. Its intent and kind are set; name is the
 // caller's own id of it.
-func (d *Driver) Own(w *Write, name string) {
+func (d *Driver) Own(w *OpenWrite, name string) {
 	w.worker, w.books = d, d.Books
 	w.Name, w.Places = name, w.Traits.places(&w.Intent)
 	if name != "" {
@@ -25,7 +25,7 @@ func (d *Driver) Own(w *Write, name string) {
 // earlier ones stays true until then, whatever holds it back. It returns the write that has
 // the name already; else how the one before it ended that went furthest, nil if there is
 // none. An error is that of the journal, and the write has its name all the same.
-func (d *Driver) Take(ctx context.Context, w *Write) (earlier *Write, last *Final, err error) {
+func (d *Driver) Take(ctx context.Context, w *OpenWrite) (earlier *OpenWrite, last *Final, err error) {
 	if !w.Intent.Entry { // which goes out without what the journal knows
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, notePatience, errHangs)

@@ -10,8 +10,8 @@ import (
 
 // AsksTwice reports whether nothing is known that a second execution of a write would meet beside what the
 // first has: a close also closes what an own entry, a resting order or a run has filled between the two.
-func (d *Driver) AsksTwice(w *Write) bool {
-	isEntry := func(other *Write) bool { return other.Intent.Entry }
+func (d *Driver) AsksTwice(w *OpenWrite) bool {
+	isEntry := func(other *OpenWrite) bool { return other.Intent.Entry }
 	return !w.Traits.Trades || !d.pending.beside(w, isEntry) && !d.mayWait(w.Places[0])
 }
 
@@ -33,7 +33,7 @@ func (d *Driver) SawWaiting(environment spec.Environment, account pending.Accoun
 }
 
 // leftWaiting notes that a write has left something that rests or runs.
-func (v *view) leftWaiting(w *Write) {
+func (v *view) leftWaiting(w *OpenWrite) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.waits[w.Places[0]] = time.Now()

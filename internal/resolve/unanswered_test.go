@@ -51,7 +51,7 @@ func TestFound11_WhatWasNotedAndNeverSent(t *testing.T) {
 				if what == "send" {
 					answers = append(answers, silence)
 				}
-				w := newWrite(one, "1", order, func(w *Write) { w.Ledger.Exclusive = false })
+				w := newWrite(one, "1", order, func(w *OpenWrite) { w.Ledger.Exclusive = false })
 				concluded, _ := send(t, one, w, answers...)
 				require.False(t, concluded)
 				for range 60 {

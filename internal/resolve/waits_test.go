@@ -25,7 +25,7 @@ func answered() map[string][]ledger.Answer {
 }
 
 // resolved waits for a write with patience, and reports whether its outcome is known.
-func resolved(t *testing.T, d *Driver, w *Write, patience time.Duration) bool {
+func resolved(t *testing.T, d *Driver, w *OpenWrite, patience time.Duration) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -144,7 +144,7 @@ func TestAKeyOfAnotherHolder(t *testing.T) {
 			t.Run(row.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := &service{answers: map[string][]ledger.Answer{cancelOrder: row.answers[cancelOrder]}}
-					s.look = func() (Look, error) { return Look{}, row.look }
+					s.look = func() (AccountLook, error) { return AccountLook{}, row.look }
 					s.judge = func(err error) Judgment {
 						return Judgment{Class: ledger.Refusal, Unreachable: err.Error() == errNoAccount.Error()}
 					}
@@ -229,7 +229,7 @@ func TestAJournalThatFailsWhileItIsAsked(t *testing.T) {
 	}
 }
 
-func waitFor(t *testing.T, d *Driver, w *Write, patience time.Duration) (Found, bool) {
+func waitFor(t *testing.T, d *Driver, w *OpenWrite, patience time.Duration) (Found, bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -241,8 +241,8 @@ func waitFor(t *testing.T, d *Driver, w *Write, patience time.Duration) (Found, 
 func TestWhatTimeDoesNotChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
-		s.look = func() (Look, error) {
-			return Look{Positions: map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}}}, nil
+		s.look = func() (AccountLook, error) {
+			return AccountLook{Positions: map[string]accounting.Holding{"BTC": {Size: decimal.NewFromInt(1)}}}, nil
 		}
 		d := client(t, s)
 		w := lost(t, d, "w_1", order)
@@ -266,7 +266,7 @@ func TestAWriteThatWaitsForAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
 		orders := []string{"ord_0"}
-		s.look = func() (Look, error) { return Look{Status: "ACTIVE", Orders: orders}, nil }
+		s.look = func() (AccountLook, error) { return AccountLook{Status: "ACTIVE", Orders: orders}, nil }
 		d := client(t, s)
 		readTwice(d)
 		orders = append(orders, "ord_1")
@@ -299,21 +299,21 @@ func TestTwoDoubtsOfWhichOneIsLongInDoubt(t *testing.T) {
 			}
 		}}
 		rows := []accounting.Row{{Digest: 3, Symbol: "ETH"}, {Digest: 2, Symbol: "ETH"}, {Digest: 1, Symbol: "ETH"}}
-		s.look = func() (Look, error) {
-			return Look{Status: "ACTIVE", Rows: rows, Positions: map[string]accounting.Position{"BTC": {Size: decimal.NewFromInt(1)}}}, nil
+		s.look = func() (AccountLook, error) {
+			return AccountLook{Status: "ACTIVE", Rows: rows, Positions: map[string]accounting.Holding{"BTC": {Size: decimal.NewFromInt(1)}}}, nil
 		}
 		d := client(t, s, func(c *Config) { c.WithoutProbe = true })
 		readTwice(d)
 		for range 2 { // of an account whose list of trades was never empty
 			time.Sleep(ledger.Lag)
-			account := books.Account{Environment: "live", ID: "acc_1"}
+			account := books.AccountKey{Environment: "live", ID: "acc_1"}
 			d.Books.SawTrades(account, atOnce(time.Now()), func(int) []accounting.Row { return rows })
 			d.Books.SawPositions(account, atOnce(time.Now()), nil)
 			d.Books.SawOrders(account, atOnce(time.Now()), nil, nil)
 		}
 		first, second := lost(t, d, "w_1", order), lost(t, d, "w_2", order)
 		time.Sleep(2 * time.Hour)
-		for _, w := range []*Write{first, second} {
+		for _, w := range []*OpenWrite{first, second} {
 			r, known := waitFor(t, d, w, time.Hour)
 			assert.False(t, known)
 			assert.NotErrorIs(t, r.Err, context.DeadlineExceeded, "nothing more is done")

@@ -26,7 +26,7 @@ func TestKeysOfAnotherAPIKey(t *testing.T) {
 		{true, "", "", true},
 		{false, "one", "another", false},
 	} {
-		w := &Write{APIKey: row.had}
+		w := &OpenWrite{APIKey: row.had}
 		w.Ledger.Without.Rotation = row.apart
 		assert.Equal(t, row.want, new(Driver).rotated(w, prepared{service: &service{apiKey: row.asks}}), "%v", row)
 	}
@@ -46,16 +46,16 @@ func TestAnAccountThatIsNotBelieved(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
-			s.look = func() (Look, error) {
-				l := Look{Status: "ACTIVE", Orders: []string{"ord_0"}, Positions: map[string]accounting.Position{}}
+			s.look = func() (AccountLook, error) {
+				l := AccountLook{Status: "ACTIVE", Orders: []string{"ord_0"}, Positions: map[string]accounting.Holding{}}
 				if row.ran {
-					l.Positions["BTC"] = accounting.Position{Size: decimal.NewFromInt(1), EntryPrice: decimal.NewFromInt(100)}
+					l.Positions["BTC"] = accounting.Holding{Size: decimal.NewFromInt(1), EntryPrice: decimal.NewFromInt(100)}
 				}
 				return l, nil
 			}
 			d := client(t, s)
 			readTwice(d)
-			w := lost(t, d, "w_1", order, func(w *Write) { w.Ledger.Without = row.without })
+			w := lost(t, d, "w_1", order, func(w *OpenWrite) { w.Ledger.Without = row.without })
 			r, _ := d.Wait(t.Context(), w)
 			assert.Equal(t, row.want, r.Outcome, "%+v", row)
 		})

@@ -23,12 +23,12 @@ type Try struct {
 	Number int         `json:"try,omitempty"`
 }
 
-func (w *Write) account() books.Account {
-	return books.Account{Environment: w.Intent.Environment, ID: w.Intent.Account}
+func (w *OpenWrite) account() books.AccountKey {
+	return books.AccountKey{Environment: w.Intent.Environment, ID: w.Intent.Account}
 }
 
 // intent is the write with its present key.
-func (w *Write) intent() pending.Intent {
+func (w *OpenWrite) intent() pending.Intent {
 	in, t := w.Intent, w.Try()
 	in.Key, in.Try = t.Key, t.Number
 	return in
@@ -44,7 +44,7 @@ type Traits struct {
 	// or a run. Run is a run.
 	Waits, Run bool
 	// Asks is what it asks for; 0 for an order, whose body says it.
-	Asks accounting.Kind
+	Asks accounting.ActKind
 }
 
 // TraitsOf is what is known of an operation. A write that this version does not know may trade.
@@ -55,7 +55,7 @@ func TraitsOf(e *spec.Endpoint) Traits {
 	asks, run := e.Asks, e.Asks == spec.AsksRun
 	return Traits{
 		Trades: asks.Trades(), Levels: e.Levels(), Run: run, Waits: run || asks == spec.AsksLimit,
-		Asks: [...]accounting.Kind{
+		Asks: [...]accounting.ActKind{
 			spec.AsksClose: accounting.Close, spec.AsksLimit: accounting.Limit, spec.AsksRun: accounting.Pro,
 			spec.AsksRunEdit: accounting.EditRun, spec.AsksLevels: 0,
 		}[asks],
@@ -108,10 +108,10 @@ func (e Evidence) String() string {
 	}
 }
 
-// Write is one write on its way: what it is, what is known of it, and who waits for
+// OpenWrite is one write on its way: what it is, what is known of it, and who waits for
 // it. The call that placed it owns it until it hands it to the driver. What is exported
 // is the call's until then.
-type Write struct {
+type OpenWrite struct {
 	Intent pending.Intent // without its key, which changes
 	// Name is the caller's own id of it; empty without one. Places are where it can show; an empty one counts for
 	// nothing. Both are fixed before it is among the open writes.
@@ -126,7 +126,7 @@ type Write struct {
 	// Setting is of a setting of levels.
 	Setting Setting
 	// Answer is the success, or the stored refusal, that decided it.
-	Answer *Answer
+	Answer *Response
 	// NotBefore is a time before which its key was not used, by this machine's clock; zero if its
 	// caller named none.
 	NotBefore time.Time
@@ -136,11 +136,11 @@ type Write struct {
 	first Try                 // the first of them, in most writes the only one
 	try   atomic.Pointer[Try] // the present one: others read it while the call changes it
 
-	worker  *Driver // who works on it; nil if nobody does
-	books   *books.Books
-	booked  books.Booked // the write as they see it
-	inquiry *inquiry     // nil before the first doubt
-	newer   *newer       // of a setting of levels; nil if none is known to be newer
+	worker   *Driver // who works on it; nil if nobody does
+	books    *books.Books
+	booked   books.Booked // the write as they see it
+	findings *findings    // nil before the first doubt
+	newer    *newer       // of a setting of levels; nil if none is known to be newer
 
 	keyInStore pending.Key // the key that the journal has
 	firstSend  time.Time
@@ -160,34 +160,34 @@ type Write struct {
 	handed     chan struct{}        // closed when it is over; nil where nobody can wait
 }
 
-// inquiry is what was found out about a write since it is in doubt.
-type inquiry struct {
+// findings are what was found out about a write since it is in doubt.
+type findings struct {
 	reason  string // why it is Unknown
 	lastErr error  // what the last step met
 	blocked int    // steps in a row that an API key held up
 	note    string // a person's
-	looks   []*Look
-	denied  *Answer // that turned it away before its route, and is not confirmed yet
+	looks   []*AccountLook
+	denied  *Response // that turned it away before its route, and is not confirmed yet
 }
 
 // inquire returns the inquiry, which begins now if it had not.
-func (w *Write) inquire() *inquiry {
-	if w.inquiry == nil {
-		w.inquiry = new(inquiry)
+func (w *OpenWrite) inquire() *findings {
+	if w.findings == nil {
+		w.findings = new(findings)
 	}
-	return w.inquiry
+	return w.findings
 }
 
 // known is what the inquiry knows: nothing before it begins.
-func (w *Write) known() inquiry {
-	if w.inquiry == nil {
-		return inquiry{}
+func (w *OpenWrite) known() findings {
+	if w.findings == nil {
+		return findings{}
 	}
-	return *w.inquiry
+	return *w.findings
 }
 
 // Try is its present key.
-func (w *Write) Try() Try {
+func (w *OpenWrite) Try() Try {
 	if t := w.try.Load(); t != nil {
 		return *t
 	}
@@ -195,13 +195,13 @@ func (w *Write) Try() Try {
 }
 
 // SetKey gives it its first key.
-func (w *Write) SetKey(t Try) {
+func (w *OpenWrite) SetKey(t Try) {
 	w.first = t
 	w.try.Store(&w.first)
 }
 
 // handOver lets those go on who wait for the call that sent it.
-func (w *Write) handOver() {
+func (w *OpenWrite) handOver() {
 	w.over = true
 	if w.handed != nil {
 		close(w.handed)
@@ -209,10 +209,10 @@ func (w *Write) handOver() {
 }
 
 // Handed is closed when the call that sends a named write is over.
-func (w *Write) Handed() <-chan struct{} { return w.handed }
+func (w *OpenWrite) Handed() <-chan struct{} { return w.handed }
 
 // Tracked reports whether what becomes of it can be asked for by its id.
-func (w *Write) Tracked() bool { return w.registered || w.Left }
+func (w *OpenWrite) Tracked() bool { return w.registered || w.Left }
 
 // Before is the position before it; false if that is not known.
-func (w *Write) Before() (decimal.Decimal, bool) { return w.books.Before(&w.booked) }
+func (w *OpenWrite) Before() (decimal.Decimal, bool) { return w.books.Before(&w.booked) }

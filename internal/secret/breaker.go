@@ -11,8 +11,8 @@ const HoldBack = 30 * time.Second
 // mostTripped bounds what a breaker remembers, for a program that rotates keys.
 const mostTripped = 16
 
-// Held is why a key is held back, and until when.
-type Held struct {
+// Refusal is why a key is held back, and until when.
+type Refusal struct {
 	Code, Message string
 	Until         time.Time
 }
@@ -22,7 +22,7 @@ type Held struct {
 // caller probes. The zero value holds nothing back.
 type Breaker struct {
 	mu      sync.Mutex
-	tripped map[string]Held // by the key's ID
+	tripped map[string]Refusal // by the key's ID
 }
 
 // Trip notes that a key was refused.
@@ -30,9 +30,9 @@ func (b *Breaker) Trip(k APIKey, code, message string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.tripped == nil {
-		b.tripped = make(map[string]Held, 2)
+		b.tripped = make(map[string]Refusal, 2)
 	}
-	b.tripped[k.ID()] = Held{code, message, time.Now().Add(HoldBack)}
+	b.tripped[k.ID()] = Refusal{code, message, time.Now().Add(HoldBack)}
 	if len(b.tripped) <= mostTripped {
 		return
 	}
@@ -54,12 +54,12 @@ func (b *Breaker) Reset(k APIKey) {
 
 // Check returns the refusal that still holds the key back. The caller that finds it
 // run out is the probe, and the others wait for what it finds.
-func (b *Breaker) Check(k APIKey) (refusal Held, held bool) {
+func (b *Breaker) Check(k APIKey) (refusal Refusal, held bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	refusal, ok := b.tripped[k.ID()]
 	if !ok {
-		return Held{}, false
+		return Refusal{}, false
 	}
 	now := time.Now()
 	if now.Before(refusal.Until) {
@@ -68,5 +68,5 @@ func (b *Breaker) Check(k APIKey) (refusal Held, held bool) {
 	probe := refusal
 	probe.Until = now.Add(HoldBack)
 	b.tripped[k.ID()] = probe
-	return Held{}, false
+	return Refusal{}, false
 }

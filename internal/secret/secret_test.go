@@ -137,7 +137,7 @@ func TestBreaker(t *testing.T) {
 		b.Trip(key, "invalid_api_key", "no")
 		refusal, is := b.Check(key)
 		assert.True(t, is)
-		assert.Equal(t, Held{"invalid_api_key", "no", time.Now().Add(HoldBack)}, refusal)
+		assert.Equal(t, Refusal{"invalid_api_key", "no", time.Now().Add(HoldBack)}, refusal)
 		assert.False(t, held(other))
 		time.Sleep(HoldBack)
 		assert.False(t, held(key), "one probes")

@@ -8,8 +8,8 @@ type Code string
 // Error returns the code as the service writes it.
 func (c Code) Error() string { return string(c) }
 
-// Rule says what a code means.
-type Rule struct {
+// CodeRule says what a code means.
+type CodeRule struct {
 	Code    string      // empty in the rules for codes that the contract does not have
 	Status  int         // 0 stands for any below 500
 	Env     Environment // where the rule holds; empty for both
@@ -67,13 +67,13 @@ const (
 )
 
 // Rules returns all of them, in the order of the contract.
-func Rules() []Rule { return slices.Clone(rules) }
+func Rules() []CodeRule { return slices.Clone(rules) }
 
 // RuleFor finds the rule of an answer: the exact one, else the same code below 500, else
 // the one for the status. A 5xx needs its exact rule, since only a code documented with
 // that status is known to mean that nothing was placed.
-func RuleFor(code string, status int, env Environment) Rule {
-	var near *Rule
+func RuleFor(code string, status int, env Environment) CodeRule {
+	var near *CodeRule
 	for i := range rules {
 		rule := &rules[i]
 		if rule.Code != code || rule.Env != "" && env != "" && rule.Env != env {
@@ -93,8 +93,8 @@ func RuleFor(code string, status int, env Environment) Rule {
 }
 
 // statusRule is for a code that the table does not have, or not with this status.
-func statusRule(code string, status int) Rule {
-	rule := Rule{Code: code, Status: status, Advice: Change, Meaning: "a refusal that this version does not know"}
+func statusRule(code string, status int) CodeRule {
+	rule := CodeRule{Code: code, Status: status, Advice: Change, Meaning: "a refusal that this version does not know"}
 	switch {
 	case status >= 500:
 		rule.Outcome, rule.Advice = Unknown, Resolve

@@ -115,7 +115,7 @@ func TestLookUps(t *testing.T) {
 // Each refusal of the description has a rule of its own for its status and environment,
 // and each rule is for a refusal of the description.
 func TestRulesCoverTheDescription(t *testing.T) {
-	used := map[Rule]bool{}
+	used := map[CodeRule]bool{}
 	for op, byStatus := range describedRefusals(t) {
 		for status, codes := range byStatus {
 			for _, code := range codes {

@@ -170,7 +170,7 @@ var refusalsOfLiveWrites = []refusal{
 }
 
 // rules has one row for each code, status and environment that differ in what to do.
-var rules = []Rule{
+var rules = []CodeRule{
 
 	// Codes in front of every route.
 	{"missing_api_key", 401, "", KeyRefused, Never, IfConfirmed, "no API key was sent"},

@@ -79,7 +79,7 @@ func FuzzTable(f *testing.F) {
 					require.True(t, price.IsPositive())
 					require.LessOrEqual(t, len(line.Text(name)), mostDigits)
 				} else {
-					bad := (*Error)(nil)
+					bad := (*LineError)(nil)
 					require.ErrorAs(t, line.Err(), &bad)
 					require.Positive(t, bad.Line)
 					require.Positive(t, bad.Column)

@@ -16,15 +16,15 @@ import (
 	"github.com/tradingapi/trading-go/internal/epoch"
 )
 
-// Error is what is wrong with a field, or with a line as a whole.
-type Error struct {
+// LineError is what is wrong with a field, or with a line as a whole.
+type LineError struct {
 	Line, Column int    // from 1; the column in bytes, 0 without a field
 	Name         string // of the column, as the file writes it; empty without a field
 	Wrong        string
 }
 
 // Error names the line and the column.
-func (e *Error) Error() string {
+func (e *LineError) Error() string {
 	if e.Name == "" {
 		return fmt.Sprintf("line %d: %s", e.Line, e.Wrong)
 	}
@@ -56,7 +56,7 @@ func Open(r io.Reader, bare ...string) (*Table, error) {
 	if first := fields[0]; len(bare) > 0 && first != "" && strings.ContainsAny(first[:1], "-0123456789") {
 		if t.names, t.again = bare, true; len(fields) != len(bare) {
 			line, _ := t.csv.FieldPos(0)
-			return nil, &Error{Line: line, Wrong: fmt.Sprintf("want %q", strings.Join(bare, ","))}
+			return nil, &LineError{Line: line, Wrong: fmt.Sprintf("want %q", strings.Join(bare, ","))}
 		}
 	}
 	for i, name := range t.names {
@@ -105,7 +105,7 @@ func (t *Table) Fail(name, format string, values ...any) {
 	if t.err != nil {
 		return
 	}
-	e := &Error{Wrong: fmt.Sprintf(format, values...)}
+	e := &LineError{Wrong: fmt.Sprintf(format, values...)}
 	e.Line, e.Column, e.Name = t.Place(name)
 	t.err = e
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http/httptrace"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -41,6 +42,22 @@ type pooledConn struct {
 	changed sync.Cond
 	waiting bool // a Read is under way and has been given nothing
 	closed  bool
+}
+
+// reader reads for a pooledConn. On Unix no byte is ever between the kernel and what the connection
+// knows: it is taken and noted under one lock. Elsewhere what has come and not been read is not seen
+// before net/http's reader has it, and conn is all that a reader has.
+type reader struct {
+	conn *pooledConn
+	raw  syscall.RawConn
+	take func(fd uintptr) bool
+	peek func(fd uintptr)
+
+	// Of the one Read and of the one look that are under way.
+	p    []byte
+	n    int
+	err  error
+	left bool
 }
 
 func newPooledConn(conn net.Conn, of *multiplexed) *pooledConn {

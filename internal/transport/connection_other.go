@@ -2,10 +2,6 @@
 
 package transport
 
-// reader reads for a pooledConn. What has come and not been read is not seen here
-// before net/http's reader has it.
-type reader struct{ conn *pooledConn }
-
 func (r *reader) init(c *pooledConn) { r.conn = c }
 
 func (r *reader) read(p []byte) (int, error) {

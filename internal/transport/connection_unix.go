@@ -10,21 +10,6 @@ import (
 	"syscall"
 )
 
-// reader reads for a pooledConn so that no byte is ever between the kernel and
-// what the connection knows: it is taken and noted under one lock.
-type reader struct {
-	conn *pooledConn
-	raw  syscall.RawConn
-	take func(fd uintptr) bool
-	peek func(fd uintptr)
-
-	// Of the one Read and of the one look that are under way.
-	p    []byte
-	n    int
-	err  error
-	left bool
-}
-
 func (r *reader) init(c *pooledConn) {
 	r.conn = c
 	if raw, err := c.Conn.(syscall.Conn).SyscallConn(); err == nil { // of a net.Dialer

@@ -39,7 +39,7 @@ type sentBody struct {
 	sentAgain bool
 	read      int // of it
 	conn      net.Conn
-	of        *Attempt // nil for what is sent on its caller's goroutine
+	of        *RoundTrip // nil for what is sent on its caller's goroutine
 	watch     watch
 	traced    bool // net/http says when it has a connection
 	hooks     httptrace.ClientTrace

@@ -232,7 +232,7 @@ func (t *Transport) alone(r *Outgoing) *http.Transport {
 
 // exchange sends the request over one connection and reads the whole answer. It asks
 // for another connection if nothing could be written to this one.
-func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Outgoing, a *Exchanged, of *Attempt) (another bool) {
+func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Outgoing, a *Exchanged, of *RoundTrip) (another bool) {
 	body := &sentBody{body: r.Body, bare: r.Write && r.Body == nil, gate: r.Gate, stop: stop, of: of, traced: t.traced}
 	if r.Gate != nil {
 		defer body.watch.end()

@@ -9,9 +9,9 @@ import (
 // new goroutine would first grow its stack, step by step, to what net/http takes.
 type workers struct {
 	mu     sync.Mutex
-	idle   []chan *Attempt // one of each worker that waits, the newest last
-	fewest int             // of them, since the last look
-	looks  *time.Timer     // for who is not needed; nil while nobody waits
+	idle   []chan *RoundTrip // one of each worker that waits, the newest last
+	fewest int               // of them, since the last look
+	looks  *time.Timer       // for who is not needed; nil while nobody waits
 	closed bool
 }
 
@@ -19,7 +19,7 @@ type workers struct {
 const neededFor = time.Second
 
 // carryOut has a worker carry out an attempt.
-func (w *workers) carryOut(a *Attempt) {
+func (w *workers) carryOut(a *RoundTrip) {
 	w.mu.Lock()
 	last := len(w.idle) - 1
 	if last < 0 {
@@ -33,8 +33,8 @@ func (w *workers) carryOut(a *Attempt) {
 	next <- a
 }
 
-func (w *workers) work(a *Attempt) {
-	for next := make(chan *Attempt, 1); a != nil; a = <-next {
+func (w *workers) work(a *RoundTrip) {
+	for next := make(chan *RoundTrip, 1); a != nil; a = <-next {
 		a.run()
 		waits := w.waits(next)
 		close(a.over) // whose caller may need the worker at once
@@ -45,7 +45,7 @@ func (w *workers) work(a *Attempt) {
 }
 
 // waits notes a worker that is about to wait, unless nobody is to wait any more.
-func (w *workers) waits(next chan *Attempt) bool {
+func (w *workers) waits(next chan *RoundTrip) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {

@@ -26,14 +26,14 @@ func (t *Transport) idleWorkers() int {
 	return len(t.workers.idle)
 }
 
-func beginLasting(ctx context.Context, t *Transport, n int) (begun []*Attempt) {
+func beginLasting(ctx context.Context, t *Transport, n int) (begun []*RoundTrip) {
 	for range n {
 		begun = append(begun, t.Begin(ctx, &Outgoing{Method: http.MethodPost, URL: &url.URL{Scheme: "http", Host: "localhost"}, Write: true}))
 	}
 	return begun
 }
 
-func awaitAll(attempts []*Attempt) {
+func awaitAll(attempts []*RoundTrip) {
 	for _, a := range attempts {
 		<-a.Over()
 	}

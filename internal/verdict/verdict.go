@@ -25,7 +25,7 @@ type Seen struct {
 
 	// What the table looks at besides.
 	refusal, documented bool
-	rule                spec.Rule
+	rule                spec.CodeRule
 }
 
 // Ruling is whose an answer is, and what it proves.

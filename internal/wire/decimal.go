@@ -110,7 +110,7 @@ func NumberText(d decimal.Decimal) string {
 func ParseDecimal(text []byte) (decimal.Decimal, error) {
 	d, problem := parseDecimal(text)
 	if problem != noProblem {
-		return decimal.Decimal{}, &Error{Problem: problem}
+		return decimal.Decimal{}, &JSONError{Problem: problem}
 	}
 	return d, nil
 }

@@ -111,7 +111,7 @@ func TestParseDecimal_Refuses(t *testing.T) {
 		"0." + strings.Repeat("0", 62) + "1": NumberTooLong,
 	} {
 		_, err := ParseDecimal([]byte(text))
-		var wireErr *Error
+		var wireErr *JSONError
 		require.ErrorAs(t, err, &wireErr, "%q", text)
 		assert.Equal(t, want, wireErr.Problem, "%q", text)
 	}
@@ -171,7 +171,7 @@ func FuzzParseDecimal(f *testing.F) {
 		isNumber := json.Valid(text) && len(text) > 0 && (text[0] == '-' || text[0]-'0' <= 9) &&
 			bytes.Equal(text, bytes.TrimSpace(text))
 		if err != nil {
-			var wireErr *Error
+			var wireErr *JSONError
 			require.ErrorAs(t, err, &wireErr, "%q", text)
 			require.False(t, isNumber && wireErr.Problem == NotANumber, "%q: refused a JSON number", text)
 			return

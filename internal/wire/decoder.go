@@ -102,7 +102,7 @@ func (d *Decoder) fail(problem Problem) { d.failAt(problem, d.pos) }
 
 func (d *Decoder) failAt(problem Problem, offset int) {
 	if d.err == nil {
-		d.stop(&Error{Path: pathAt(d.input, offset, ""), Offset: offset, Problem: problem})
+		d.stop(&JSONError{Path: pathAt(d.input, offset, ""), Offset: offset, Problem: problem})
 	}
 }
 
@@ -246,7 +246,7 @@ func (d *Decoder) Require(seen, required uint64, names []string) {
 	}
 	name := names[bits.TrailingZeros64(missing)]
 	bracket := d.pos - 1
-	d.stop(&Error{Path: pathAt(d.input, bracket, name), Offset: bracket, Problem: Missing})
+	d.stop(&JSONError{Path: pathAt(d.input, bracket, name), Offset: bracket, Problem: Missing})
 }
 
 // Record reads a value of a type that decodes itself. It may not be null.

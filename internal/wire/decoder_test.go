@@ -180,9 +180,9 @@ func TestUnmarshal_Errors(t *testing.T) {
 	} {
 		var v book
 		err := Unmarshal([]byte(tt.data), &v)
-		var wireErr *Error
+		var wireErr *JSONError
 		require.ErrorAs(t, err, &wireErr, tt.data)
-		assert.Equal(t, Error{tt.path, tt.offset, tt.problem}, *wireErr, tt.data)
+		assert.Equal(t, JSONError{tt.path, tt.offset, tt.problem}, *wireErr, tt.data)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestUnmarshal_Depth(t *testing.T) {
 	var v book
 	require.NoError(t, Unmarshal(nested(maxDepth-1), &v))
 	err := Unmarshal(nested(maxDepth), &book{})
-	var wireErr *Error
+	var wireErr *JSONError
 	require.ErrorAs(t, err, &wireErr)
 	assert.Equal(t, TooDeep, wireErr.Problem)
 	assert.Less(t, len(err.Error()), 300)

@@ -31,7 +31,7 @@ func TestRows(t *testing.T) {
 		`[] []`: TrailingData, `[null]`: UnexpectedNull, `[{}]`: Missing, `{"legs":[],"x":}`: Syntax,
 	} {
 		list, err := unmarshalLegs([]byte(data))
-		var wireErr *Error
+		var wireErr *JSONError
 		require.ErrorAs(t, err, &wireErr, data)
 		assert.Equal(t, want, wireErr.Problem, data)
 		assert.Empty(t, list)
@@ -52,7 +52,7 @@ func TestEither(t *testing.T) {
 		``: Truncated, `[]`: WrongType, `{"leg":{}}`: Missing, `{"leg":null}`: Missing,
 		`{"leg":` + oneLeg + `,"leg":` + oneLeg + `}`: Duplicate, `{"leg":` + oneLeg: Truncated,
 	} {
-		var wireErr *Error
+		var wireErr *JSONError
 		require.ErrorAs(t, Unmarshal([]byte(data), &Either{"leg", &leg{}}), &wireErr, data)
 		assert.Equal(t, want, wireErr.Problem, data)
 	}
@@ -65,7 +65,7 @@ func TestMembers(t *testing.T) {
 	require.NoError(t, Unmarshal([]byte(`{}`), &m))
 	assert.Empty(t, m, "what it held before is gone")
 	for _, data := range []string{``, `null`, `[]`, `{"a":1,"a":2}`, `{"a":}`} {
-		var wireErr *Error
+		var wireErr *JSONError
 		require.ErrorAs(t, Unmarshal([]byte(data), &m), &wireErr, data)
 	}
 }

@@ -54,7 +54,7 @@ func TestEnvelope_Refuses(t *testing.T) {
 		strings.Repeat("[", 65): TooDeep, `{"a":` + strings.Repeat("[", 64): TooDeep,
 	} {
 		_, err := Envelope([]byte(data))
-		var wireErr *Error
+		var wireErr *JSONError
 		require.ErrorAs(t, err, &wireErr, data)
 		assert.Equal(t, want, wireErr.Problem, data)
 	}
@@ -72,7 +72,7 @@ func TestEnvelope_Allocations(t *testing.T) {
 func FuzzEnvelope(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := Envelope(data)
-		var wireErr *Error
+		var wireErr *JSONError
 		if errors.As(err, &wireErr) && (wireErr.Problem == TooDeep || wireErr.Problem == Duplicate) {
 			return
 		}

@@ -6,7 +6,7 @@ import "strconv"
 // holds nothing of the input.
 type Problem string
 
-// The problems that an [Error] can report.
+// The problems that an [JSONError] can report.
 const (
 	Syntax         Problem = "not well-formed JSON"
 	Truncated      Problem = "ends too early"
@@ -24,16 +24,16 @@ const (
 	noProblem Problem = ""
 )
 
-// Error is a text that cannot be decoded. It names the place and the problem
+// JSONError is a text that cannot be decoded. It names the place and the problem
 // and repeats no value: the text may hold what must not reach a log.
-type Error struct {
+type JSONError struct {
 	Path    string // the member, such as positions[3].markPrice; empty for the whole value
 	Offset  int    // where in the input, in bytes
 	Problem Problem
 }
 
 // Error implements the error interface. Its length is bounded.
-func (e *Error) Error() string {
+func (e *JSONError) Error() string {
 	text := "wire: "
 	if e.Path != "" {
 		text += e.Path + ": "

@@ -50,7 +50,7 @@ func FuzzUnmarshal(f *testing.F) {
 		var got tree
 		shape, err := Answer(data, &got)
 		_, rawErr := raw(data)
-		var wireErr *Error
+		var wireErr *JSONError
 		require.True(t, err == nil || errors.As(err, &wireErr), "%q: error of type %T", data, err)
 		if wireErr != nil && (wireErr.Problem == TooDeep || wireErr.Problem == Duplicate) {
 			return

@@ -106,7 +106,7 @@ func Parse(path string, data []byte, ignored ...string) (*Parsed, *check.Fault) 
 		b.values[name] = read
 	}
 	if err := d.Finish(); err != nil {
-		problem := (*wire.Error)(nil)
+		problem := (*wire.JSONError)(nil)
 		errors.As(err, &problem)
 		return nil, &check.Fault{Code: "invalid_json", Text: "the body is not a JSON object: " + string(problem.Problem)}
 	}

@@ -82,7 +82,7 @@ func tablesFile(d *description) string {
 		w.line("\n// %s %s.\nvar %[1]s = []refusal{%[3]s}", s.name, s.doc, refusals(s.refusals))
 	}
 	w.line("\n// rules has one row for each code, status and environment that differ in what to do.")
-	w.line("var rules = []Rule{")
+	w.line("var rules = []CodeRule{")
 	for i, c := range d.codes {
 		if i == 0 || d.codes[i-1].Group != c.Group {
 			w.line("\n// %s", c.Group)

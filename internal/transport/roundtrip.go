@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Attempt is a request that is on its way by itself. Who sent it can stop waiting for its answer, and hear
+// RoundTrip is a request that is on its way by itself. Who sent it can stop waiting for its answer, and hear
 // of that later.
-type Attempt struct {
+type RoundTrip struct {
 	of     *Transport
 	sent   Outgoing // whose gate it is
 	gate   Gate     // of its caller; nil for none
@@ -40,8 +40,8 @@ func (t *Transport) Listens() bool {
 
 // Begin sends the request once, beside its caller, where the transport [Transport.Listens]. No end of ctx ends
 // it, but its gate, [Attempt.Leave] and [Attempt.Abort] do; r.Timeout is that of its caller's waiting.
-func (t *Transport) Begin(ctx context.Context, r *Outgoing) *Attempt {
-	a := &Attempt{of: t, sent: *r, gate: r.Gate, over: make(chan struct{})}
+func (t *Transport) Begin(ctx context.Context, r *Outgoing) *RoundTrip {
+	a := &RoundTrip{of: t, sent: *r, gate: r.Gate, over: make(chan struct{})}
 	a.sent.Gate, a.ended.Sent = a, time.Now()
 	if a.alone = t.alone(r); a.alone != nil {
 		a.of = New(a.alone)
@@ -51,7 +51,7 @@ func (t *Transport) Begin(ctx context.Context, r *Outgoing) *Attempt {
 	return a
 }
 
-func (a *Attempt) run() {
+func (a *RoundTrip) run() {
 	for a.of.exchange(a.ctx, func() { a.cancel(nil) }, &a.sent, &a.ended, a) { // as often as there are kept connections
 	}
 	a.mu.Lock()
@@ -72,18 +72,18 @@ func (a *Attempt) run() {
 }
 
 // Began returns when the attempt began.
-func (a *Attempt) Began() time.Time { return a.ended.Sent }
+func (a *RoundTrip) Began() time.Time { return a.ended.Sent }
 
 // Over is closed once the attempt has ended, and Exchanged how it did.
-func (a *Attempt) Over() <-chan struct{} { return a.over }
+func (a *RoundTrip) Over() <-chan struct{} { return a.over }
 
 // Exchanged returns how an attempt that is over has ended.
-func (a *Attempt) Exchanged() Exchanged { return a.ended }
+func (a *RoundTrip) Exchanged() Exchanged { return a.ended }
 
 // Leave ends the waiting for the attempt, for a reason. It returns whether the attempt is listened to: then
 // its bytes may have left, and later attempts go over other connections once it has lasted for its time-out. Else
 // nothing of it leaves any more, and it is over in a moment, or is already.
-func (a *Attempt) Leave(why error) (listened bool) {
+func (a *RoundTrip) Leave(why error) (listened bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.done {
@@ -104,7 +104,7 @@ func (a *Attempt) Leave(why error) (listened bool) {
 }
 
 // Retire has later attempts go over other connections than this one.
-func (a *Attempt) Retire() {
+func (a *RoundTrip) Retire() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.done {
@@ -113,7 +113,7 @@ func (a *Attempt) Retire() {
 }
 
 // AbortAfter is [Attempt.Abort] in a while.
-func (a *Attempt) AbortAfter(d time.Duration) {
+func (a *RoundTrip) AbortAfter(d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.done {
@@ -122,7 +122,7 @@ func (a *Attempt) AbortAfter(d time.Duration) {
 }
 
 // Abort ends the attempt. What of it has not left is dropped, where it has its connection to itself.
-func (a *Attempt) Abort() {
+func (a *RoundTrip) Abort() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.conn != nil {
@@ -135,7 +135,7 @@ func (a *Attempt) Abort() {
 var errAborted = errors.New("nobody waits for the attempt any more")
 
 // MayLeave implements [Gate].
-func (a *Attempt) MayLeave() error {
+func (a *RoundTrip) MayLeave() error {
 	if a.gate != nil {
 		if err := a.gate.MayLeave(); err != nil {
 			return err
@@ -150,7 +150,7 @@ func (a *Attempt) MayLeave() error {
 }
 
 // LeaveBy implements [Leaser].
-func (a *Attempt) LeaveBy() time.Time {
+func (a *RoundTrip) LeaveBy() time.Time {
 	if leaser, ok := a.gate.(Leaser); ok {
 		return leaser.LeaveBy()
 	}
@@ -158,7 +158,7 @@ func (a *Attempt) LeaveBy() time.Time {
 }
 
 // goes notes what it goes through.
-func (a *Attempt) goes(through http.RoundTripper) {
+func (a *RoundTrip) goes(through http.RoundTripper) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.through = through
@@ -166,7 +166,7 @@ func (a *Attempt) goes(through http.RoundTripper) {
 
 // takes notes the connection that it has to itself; nil once the answer is there, with which another
 // request may have it.
-func (a *Attempt) takes(conn net.Conn) {
+func (a *RoundTrip) takes(conn net.Conn) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.conn = conn
