@@ -3,7 +3,6 @@ package trading
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -67,19 +66,6 @@ func guardPending(doubtedIn func(context.Context, pending.Place) ([]IntentID, er
 		}
 		return &GuardError{Kind: ErrPendingWrite, Err: &PendingError{IDs: ids}}
 	}
-}
-
-func askGuards(ctx context.Context, guards []Guard, w Write) error {
-	for _, guard := range guards {
-		switch err := guard(ctx, w); {
-		case err == nil:
-		case errors.As(err, new(*GuardError)):
-			return err
-		default:
-			return &GuardError{Kind: ErrGuard, Err: err}
-		}
-	}
-	return nil
 }
 
 func guardHalt(halted func() (string, bool)) Guard {

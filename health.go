@@ -52,11 +52,6 @@ func (g *healthGate) guard(ctx context.Context, w Write) error {
 	if g.Off || w.skipHealth || !w.Entry {
 		return nil
 	}
-	return g.check(ctx)
-}
-
-// check returns nil if it is safe to trade, and otherwise the reason.
-func (g *healthGate) check(ctx context.Context) error {
 	h, err := g.get(ctx)
 	switch {
 	case err != nil:

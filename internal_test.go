@@ -273,7 +273,9 @@ func visible(text string) bool {
 }
 
 // CheckHealth asks the health gate of a client, as an entry does.
-func CheckHealth(ctx context.Context, c *Client) error { return c.core.gate.check(ctx) }
+func CheckHealth(ctx context.Context, c *Client) error {
+	return c.core.gate.guard(ctx, Write{Entry: true})
+}
 
 func TestExiting(t *testing.T) {
 	assert.True(t, resolve.IsExiting(Exiting(t.Context())))

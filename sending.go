@@ -98,7 +98,6 @@ func (c *call) attempt() {
 	}
 	c.returnSlot(c.last.Written)
 	if w != nil {
-		d.SendEnded(w.of, c.last.Received)
 		c.core.usual.heard(&c.last)
 	}
 }
@@ -133,7 +132,7 @@ func (c *call) closeLimit(said *ledger.Answer) bool {
 func (c *call) judge() (more bool) {
 	said := c.last.said()
 	queued := c.closeLimit(&said)
-	var wait, named time.Duration // named: of a call that gives up
+	var wait, named time.Duration // named: of a call that gives up, which the refusal says
 	if c.write != nil {
 		wait, named, more = c.write.hear(&c.last, said)
 		c.outcome = c.write.of.Ledger.Outcome()
@@ -144,20 +143,15 @@ func (c *call) judge() (more bool) {
 		more, named = false, wait
 	}
 	if !more {
-		c.nameWait(named)
+		if r := c.last.refusal; r != nil && r.RetryAfter.IsZero() && r.rule().Advice == AdviseWait {
+			r.RetryAfter = Some(named)
+		}
 		return false
 	}
 	if c.wait = wait; queued || c.write != nil && c.write.second() { // the queue of the closed limit waits, by priority
 		c.wait = 0
 	}
 	return c.write != nil || c.sends < c.opts.retry.Attempts
-}
-
-// nameWait says in the refusal how long waiting would have taken.
-func (c *call) nameWait(wait time.Duration) {
-	if r := c.last.refusal; r != nil && r.RetryAfter.IsZero() && r.rule().Advice == AdviseWait {
-		r.RetryAfter = Some(wait)
-	}
 }
 
 // outlives reports whether a wait would end after the write's TTL or the caller's deadline, so that waiting

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 )
 
@@ -63,12 +64,17 @@ func (c *call) giveTurnBack() {
 	}
 }
 
-func (c *call) askGuards() error {
+func (c *call) askGuards() (err error) {
 	w := c.write.asGuardsSee()
 	if c.core.isExclusive(c.account) {
 		w.books = c.core.books
 	}
-	err := askGuards(c.ctx, c.core.guards, w)
+	for i := 0; i < len(c.core.guards) && err == nil; i++ {
+		err = c.core.guards[i](c.ctx, w)
+	}
+	if err != nil && !errors.As(err, new(*GuardError)) {
+		err = &GuardError{Kind: ErrGuard, Err: err}
+	}
 	if errors.Is(err, ErrPendingWrite) { // which may wait for the health
 		c.core.gate.ahead(c.ctx, w)
 	}
@@ -101,8 +107,12 @@ func (c *call) takeSlot() error {
 		Hold:     2 * c.opts.attemptTimeout, // the guards may ask for the health first
 		FailFast: c.opts.failFast || c.write != nil && c.write.second(),
 	}
-	if c.write != nil {
-		c.write.bound(&needs, c.sends == 0)
+	if w := c.write; w != nil {
+		if ttl := c.opts.ttlOf(w.entry); ttl == 0 && c.sends == 0 { // it may be sent once, but not wait
+			needs.FailFast = true
+		} else {
+			needs.Until = time.Now().Add(ttl - ledger.Elapsed(w.began))
+		}
 	}
 	if len(c.core.hooks) > 0 {
 		needs.Waiting = func(wait time.Duration, bucket string) {

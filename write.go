@@ -9,7 +9,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/ledger"
-	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/journal"
@@ -82,15 +81,6 @@ func (w *writing) sameKey(id string) error {
 		return &GuardError{Kind: ErrExpired, Reason: "the API key was replaced, and with another one the order may run again"}
 	}
 	return nil
-}
-
-// bound says until when a place in the rate limits is of use.
-func (w *writing) bound(needs *limiter.Ask, first bool) {
-	if ttl := w.opts.ttlOf(w.entry); ttl == 0 && first { // it may be sent once, but not wait
-		needs.FailFast = true
-	} else {
-		needs.Until = time.Now().Add(ttl - ledger.Elapsed(w.began))
-	}
 }
 
 func (w *writing) asGuardsSee() Write {

@@ -8,12 +8,9 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
-// judge decides about one write.
-type judge struct{ Facts }
-
 // Judge says what became of the write.
 func Judge(f Facts) Verdict {
-	j := &judge{f}
+	j := &f
 	switch {
 	case f.incomplete():
 		return Verdict{Reason: WriteIncomplete}
@@ -31,7 +28,7 @@ func Judge(f Facts) Verdict {
 }
 
 // run decides about a Pro order, by ids alone.
-func (j *judge) run() Verdict {
+func (j *Facts) run() Verdict {
 	before := j.before()
 	known := slices.Concat(before.Runs, before.Finished.IDs)
 	finished, complete := j.Look.Finished.since(before.Finished)
@@ -49,7 +46,7 @@ func (j *judge) run() Verdict {
 }
 
 // limit decides about a limit: it waits under a new id, or has traded. An own run can rest orders.
-func (j *judge) limit() Verdict {
+func (j *Facts) limit() Verdict {
 	if n := newIDs(j.Look.Orders, j.before().Orders); n > 0 {
 		return j.started(n, j.PendingID || j.Runs)
 	}
@@ -57,7 +54,7 @@ func (j *judge) limit() Verdict {
 }
 
 // before are the ids that were known; none if that is not known.
-func (j *judge) before() IDs {
+func (j *Facts) before() IDs {
 	if j.IDs == nil {
 		return IDs{}
 	}
@@ -65,7 +62,7 @@ func (j *judge) before() IDs {
 }
 
 // started is the verdict where new ids show.
-func (j *judge) started(ids int, othersToo bool) Verdict {
+func (j *Facts) started(ids int, othersToo bool) Verdict {
 	switch {
 	case j.IDs == nil || !j.Exclusive || j.PendingBeside || othersToo:
 		return j.unknownFor(BothFit)
@@ -87,7 +84,7 @@ func newIDs(now, before []string) (n int) {
 }
 
 // courses decides by every course of trades.
-func (j *judge) courses() Verdict {
+func (j *Facts) courses() Verdict {
 	r, at := j.Course, j.At
 	if r == nil {
 		anywhere, why := j.anywhere()
@@ -117,7 +114,7 @@ func (j *judge) courses() Verdict {
 }
 
 // anywhere is what is known without a baseline: it begins empty, and a stranger makes of it what there was.
-func (j *judge) anywhere() (r Replay, why Reason) {
+func (j *Facts) anywhere() (r Replay, why Reason) {
 	rows, complete := j.since()
 	if !complete {
 		return r, ListIncomplete
@@ -142,7 +139,7 @@ func (r *Replay) nothing() bool {
 
 // steady reports whether what the looks show is not half of something. What an order or a close comes to on a
 // course is so too where own writes beside them make the looks differ.
-func (j *judge) steady() bool {
+func (j *Facts) steady() bool {
 	switch {
 	case j.Course == nil || j.Asked.Kind == Pro:
 		return j.Equal >= 2
@@ -154,7 +151,7 @@ func (j *judge) steady() bool {
 }
 
 // present is the verdict where the write is in every course.
-func (j *judge) present(why Reason) Verdict {
+func (j *Facts) present(why Reason) Verdict {
 	if !j.steady() {
 		return Verdict{Reason: LookAgain, Likely: ledger.Applied}
 	}
@@ -162,7 +159,7 @@ func (j *judge) present(why Reason) Verdict {
 }
 
 // absent is the verdict where it is in none.
-func (j *judge) absent() Verdict {
+func (j *Facts) absent() Verdict {
 	v := Verdict{Outcome: ledger.NotApplied, Reason: NoTrace, Likely: ledger.NotApplied}
 	switch {
 	case !j.Held && !(j.Gone && j.lasts()):
@@ -175,7 +172,7 @@ func (j *judge) absent() Verdict {
 
 // lasts reports whether nothing can have taken the write's trace away. A limit
 // leaves none if somebody cancels it, or if the account's new status drops it.
-func (j *judge) lasts() bool {
+func (j *Facts) lasts() bool {
 	switch j.Asked.Kind {
 	case Limit:
 		return j.Exclusive && j.Course != nil && !j.Course.Halted
@@ -187,7 +184,7 @@ func (j *judge) lasts() bool {
 }
 
 // unknownFor is the verdict where the write may have run, or not.
-func (j *judge) unknownFor(why Reason) Verdict {
+func (j *Facts) unknownFor(why Reason) Verdict {
 	switch kind := j.Asked.Kind; {
 	case kind != Pro && j.Course == nil, !kind.Acts() && j.IDs == nil:
 		why = NoBaseline

@@ -24,7 +24,7 @@ type entry struct {
 func (e *entry) market() bool { return e.Cause != StopLoss && e.Cause != TakeProfit }
 
 // since returns the rows since the first use of the write's key; false if the list may lack some.
-func (j *judge) since() ([]Row, bool) {
+func (j *Facts) since() ([]Row, bool) {
 	old := func(r Row) bool { return r.ClosedAt.Before(j.From) }
 	now := j.Look.Rows
 	if n := len(now); n >= ListCut && !old(now[n-1]) {

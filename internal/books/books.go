@@ -30,8 +30,8 @@ type Books struct {
 	report func(id AccountKey, sign string)
 	// watched: such signs count.
 	watched bool
-	// declares are those who declare accounts.
-	declares map[*declaration]struct{}
+	// declares are what clients say of a live account: whether nobody else trades it.
+	declares map[*func(pending.AccountID) bool]struct{}
 
 	mu    sync.Mutex
 	of    map[AccountKey]*account

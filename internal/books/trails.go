@@ -12,34 +12,28 @@ import (
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
-// declaration says of which live accounts a client declares that nobody else trades them.
-type declaration struct {
-	is func(account pending.AccountID) bool
-}
-
 // Declare has the books know the accounts that a client declares, until done is called. What any
 // client of the journal does there is on their trails.
 func (b *Books) Declare(is func(account pending.AccountID) bool) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := &declaration{is}
 	if b.declares == nil {
-		b.declares = make(map[*declaration]struct{})
+		b.declares = make(map[*func(pending.AccountID) bool]struct{})
 	}
-	b.declares[d] = struct{}{}
+	b.declares[&is] = struct{}{}
 	for id, a := range b.of {
 		a.declared = a.declared || b.isDeclared(id)
 	}
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		delete(b.declares, d)
+		delete(b.declares, &is)
 	}
 }
 
 func (b *Books) isDeclared(id AccountKey) bool {
 	for d := range b.declares {
-		if d.is(id.ID) {
+		if (*d)(id.ID) {
 			return true
 		}
 	}

@@ -87,13 +87,6 @@ func (r *remote) logAway(call string, err error) {
 	}
 }
 
-// answered notes that it is not.
-func (r *remote) answered() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.logged = time.Time{}
-}
-
 // take asks for slots. A slot that an abandoned call gets is given back.
 func (r *remote) take(n needs, hold time.Duration) (ratelimit.Grant, error) {
 	all := slices.Clone(n.all())
@@ -112,10 +105,12 @@ func (r *remote) take(n needs, hold time.Duration) (ratelimit.Grant, error) {
 	}
 	if err != nil {
 		r.failed("Take", err)
-	} else {
-		r.answered()
+		return grant, err
 	}
-	return grant, err
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.logged = time.Time{} // it is not away
+	return grant, nil
 }
 
 // checkGrant refuses an answer that no store may give.

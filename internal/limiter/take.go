@@ -91,25 +91,22 @@ func (l *Limiter) tryNear(a *Ask) (Slot, Full) {
 			return Slot{}, full
 		}
 	}
-	if full := l.takeHere(a, &slot); full.Wait > 0 {
+	var full Full
+	if l.remote != nil { // this process has its part beside others whose store is away
+		if !l.remote.available() {
+			l.goneAway()
+		}
+		full = l.takePart(a.Priority, &slot, a.Hold)
+	} else {
+		grant, _ := l.near.Take(context.Background(), "", slot.needs.all(), a.Hold)
+		slot.near = grant.Wait == 0
+		full = Full{Wait: grant.Wait, Bucket: grant.Bucket}
+	}
+	if full.Wait > 0 {
 		l.dropShare(&slot)
 		return Slot{}, full
 	}
 	return slot, Full{}
-}
-
-// takeHere takes a slot that this process counts: all that there are, or its part beside others whose
-// store is away. The lock is held.
-func (l *Limiter) takeHere(a *Ask, slot *Slot) Full {
-	if l.remote != nil {
-		if !l.remote.available() {
-			l.goneAway()
-		}
-		return l.takePart(a.Priority, slot, a.Hold)
-	}
-	grant, _ := l.near.Take(context.Background(), "", slot.needs.all(), a.Hold)
-	slot.near = grant.Wait == 0
-	return Full{Wait: grant.Wait, Bucket: grant.Bucket}
 }
 
 // takeShare takes recovery's share of a slot's buckets. The lock is held.

@@ -77,7 +77,6 @@ func TestWhetherACallSendsAgain(t *testing.T) {
 			d.Own(w, "")
 			require.NoError(t, d.Before(t.Context(), w, false))
 			d.SendBegins(w)
-			d.SendEnded(w, time.Now())
 			d.Heard(w, time.Now(), silence, false)
 			_, _, more := d.NextSend(w)
 			assert.Equal(t, want, more, "%d attempts", attempts)

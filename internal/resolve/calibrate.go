@@ -5,16 +5,6 @@ import (
 	"github.com/tradingapi/trading-go/internal/pending"
 )
 
-// calibration is how far it is found out how the service keeps its keys. Where the limits have
-// no place for a request of it, it goes on when they have: before the next fence, which would
-// take that place.
-type calibration struct {
-	asks []Request // under one fresh key; none of one that has not begun
-	said []reply   // to the first of them
-}
-
-func (c *calibration) begun() bool { return c.asks != nil }
-
 // calibrate finds out how the service keeps its keys, before anything that a fence says is
 // believed. Under a fresh key it cancels an order and then a run that cannot exist. One
 // namespace refuses the second, another request under the key, with 422: so the first is
@@ -27,23 +17,25 @@ func (c *calibration) begun() bool { return c.asks != nil }
 //
 // What the routes that trade do with a key no harmless question shows.
 //
+// Where the limits have no place for a request of it, it goes on when they have: before the next
+// fence, which would take that place.
+//
 // The error is that of a request that could not be made.
 func (d *Driver) calibrate(account pending.AccountID) error {
-	c := &d.calibration
-	if !c.begun() {
-		c.asks = calibrationOf(account)
+	if d.calibrating == nil {
+		d.calibrating = calibrationOf(account)
 	}
 	for {
-		found, over := found(c.said)
+		found, over := found(d.calibrated)
 		if over {
-			d.namespace, d.calibration = found, calibration{}
+			d.namespace, d.calibrating, d.calibrated = found, nil, nil
 			return nil
 		}
-		said, err := d.answers(c.asks[len(c.said)])
+		said, err := d.answers(d.calibrating[len(d.calibrated)])
 		if err != nil {
 			return err
 		}
-		c.said = append(c.said, said)
+		d.calibrated = append(d.calibrated, said)
 	}
 }
 

@@ -38,7 +38,8 @@ type Driver struct {
 	looks       map[books.AccountKey]*AccountLook
 	seen        map[*OpenWrite]*seenLook
 	namespace   namespace
-	calibration calibration
+	calibrating []Request                  // under one fresh key; none of a calibration that has not begun
+	calibrated  []reply                    // to the first of them
 	full        map[spec.Operation]*noRoom // of operations
 	cuts        int                        // looks in a row that the limits cut short
 	noteWaits   time.Duration              // how long the journal is waited for next

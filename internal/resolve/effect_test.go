@@ -158,7 +158,6 @@ func TestWhatTheBooksLearn(t *testing.T) {
 				d.Own(w, "")
 				require.NoError(t, d.Before(t.Context(), w, false))
 				d.SendBegins(w)
-				d.SendEnded(w, time.Now())
 				d.Heard(w, time.Now(), row.answer, false)
 				require.True(t, d.Conclude(w, &Response{Answer: row.answer, Body: []byte(row.body), Received: time.Now()}))
 				next := newWrite(d, "w_2", order)

@@ -197,13 +197,6 @@ func (s *store) write(w *OpenWrite, r record) {
 	s.logged(w, s.append(context.Background(), false, w, r))
 }
 
-// sync waits until the disk has what was written. Its error is that of a context which ends
-// before.
-func (s *store) sync(ctx context.Context, w *OpenWrite) error {
-	s.logged(w, s.journal.Append(ctx, true))
-	return context.Cause(ctx)
-}
-
 func (s *store) logged(w *OpenWrite, err error) {
 	if err != nil {
 		s.unwritten(&w.Intent, err)

@@ -191,19 +191,6 @@ func (d *Driver) noteAfterEnd(w *OpenWrite, a *Response) {
 	d.reportContradiction(w)
 }
 
-// contradicts reports, once, whether the answers to a write cannot all be true of one execution.
-func (w *OpenWrite) contradicts() bool {
-	l := w.late.Load()
-	if l == nil {
-		return false
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	first := !l.reported && w.Ledger.Contradicted()
-	l.reported = l.reported || first
-	return first
-}
-
 // isForAPerson reports whether its answers contradict each other, and that was reported.
 func (w *OpenWrite) isForAPerson() bool {
 	l := w.late.Load()
@@ -218,10 +205,19 @@ func (w *OpenWrite) isForAPerson() bool {
 // errContradicted is why a write whose outcome is known keeps its market closed.
 var errContradicted = errors.New("the answers to its sends contradict each other: it ran after all, or may have run twice; read the account, and acknowledge the write")
 
-// reportContradiction reports, once, that a write that has ended ran after all or may have run twice. Its market
+// reportContradiction reports, once, that a write that has ended ran after all or may have run twice: the answers
+// to it cannot all be true of one execution. Its market
 // is closed to entries until a person has acknowledged it.
 func (d *Driver) reportContradiction(w *OpenWrite) {
-	if !w.contradicts() {
+	l := w.late.Load()
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	first := !l.reported && w.Ledger.Contradicted()
+	l.reported = l.reported || first
+	l.mu.Unlock()
+	if !first {
 		return
 	}
 	r := Found{Intent: w.intent(), Outcome: w.Ledger.Outcome(), Evidence: ByAnswer, Contradicted: true, Err: errContradicted, Why: errContradicted}

@@ -58,7 +58,6 @@ func begins(t *testing.T, d *Driver, id string, change ...func(*OpenWrite)) *Ope
 func heard(t *testing.T, d *Driver, w *OpenWrite, said ledger.Answer) {
 	t.Helper()
 	d.SendBegins(w)
-	d.SendEnded(w, time.Now())
 	d.Heard(w, time.Now(), said, false)
 	require.True(t, d.Conclude(w, &Response{Answer: said, Key: w.Try().Key, Received: time.Now()}))
 }

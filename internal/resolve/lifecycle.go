@@ -41,7 +41,17 @@ func (d *Driver) Before(ctx context.Context, w *OpenWrite, sent bool) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, waits, errHangs)
 		defer cancel()
 	}
-	err := d.before(ctx, caller, w, sent)
+	var err error
+	switch {
+	case w.isNew():
+		err = d.register(ctx, caller, w)
+	case !w.journaled:
+	case w.keyInStore != w.Try().Key:
+		w.keyInStore = w.Try().Key
+		err = d.store.before(ctx, w, record{Key: &keyOfTry{w.Try(), d.Clocks.Now()}})
+	case sent:
+		err = d.store.before(ctx, w, record{Fact: &ledger.Fact{Kind: ledger.SendBegun, At: d.Clocks.Now()}})
+	}
 	if err != nil && caller.Err() == nil && ctx.Err() != nil && !journal.IsFencing(err) {
 		return errHangs
 	}
@@ -59,23 +69,6 @@ const exitWaits = 250 * time.Millisecond
 
 var errHangs = errors.New("the journal has not taken it in time")
 
-// before is Before, under the context that bounds the disk beside the caller's.
-func (d *Driver) before(ctx, caller context.Context, w *OpenWrite, sent bool) error {
-	switch {
-	case w.isNew():
-		return d.register(ctx, caller, w)
-	case !w.journaled:
-		return nil
-	case w.keyInStore != w.Try().Key:
-		w.keyInStore = w.Try().Key
-		return d.store.before(ctx, w, record{Key: &keyOfTry{w.Try(), d.Clocks.Now()}})
-	case sent:
-		return d.store.before(ctx, w, record{Fact: &ledger.Fact{Kind: ledger.SendBegun, At: d.Clocks.Now()}})
-	default:
-		return nil
-	}
-}
-
 // Missing notes why the journal does not have an exit, or a send of one.
 func (d *Driver) Missing(w *OpenWrite, why error) {
 	if w.Traits.Trades { // no verdict on another write needs levels
@@ -84,7 +77,8 @@ func (d *Driver) Missing(w *OpenWrite, why error) {
 	w.Unjournaled = why
 }
 
-// register adds a write to those that are open, and to the journal.
+// register adds a write to those that are open, and to the journal, under the context that bounds the disk
+// beside the caller's.
 func (d *Driver) register(ctx, caller context.Context, w *OpenWrite) error {
 	live := w.Ledger.Keyed
 	if err := d.Load(ctx); err != nil {
@@ -115,7 +109,8 @@ func (d *Driver) register(ctx, caller context.Context, w *OpenWrite) error {
 	w.journaled = true
 	noted, unnoted := w.books.Journaled(ctx, &w.booked, beside.NoTrail)
 	if noted && unnoted == nil {
-		unnoted = d.store.sync(ctx, w)
+		d.store.logged(w, d.store.journal.Append(ctx, true)) // which waits until the disk has what was written
+		unnoted = context.Cause(ctx)
 	}
 	return cmp.Or(err, unnoted)
 }
@@ -157,9 +152,6 @@ func (d *Driver) SendBegins(w *OpenWrite) {
 	d.Books.SendBegan(w.account())
 }
 
-// SendEnded notes when they had their answer.
-func (d *Driver) SendEnded(w *OpenWrite, at time.Time) { d.Books.SendEnded(w.account(), at) }
-
 // HeardDate takes the Date of an own answer of the service's to a request with an API key.
 func (d *Driver) HeardDate(header http.Header, sent, received time.Time) {
 	if !d.cfg.Without().Dates {
@@ -170,6 +162,7 @@ func (d *Driver) HeardDate(header http.Header, sent, received time.Time) {
 // Heard takes in what a send came to, and says whether the write is in doubt now. doubted
 // means that it was before.
 func (d *Driver) Heard(w *OpenWrite, at time.Time, said ledger.Answer, doubted bool) bool {
+	d.Books.SendEnded(w.account(), at)
 	fact := ledger.Fact{Kind: ledger.SendEnded, At: d.Clocks.At(at), Answer: said}
 	w.Ledger.Note(fact)
 	switch doubt := w.Ledger.InDoubt(); {
@@ -239,7 +232,10 @@ func (d *Driver) Conclude(w *OpenWrite, last *Response) bool {
 // handOver ends the call's part of a write. What has come meanwhile to sends that it waited for no more is
 // the driver's.
 func (d *Driver) handOver(w *OpenWrite) {
-	w.handOver()
+	w.over = true
+	if w.handed != nil {
+		close(w.handed) // those go on who wait for its call
+	}
 	l := w.late.Load()
 	if l == nil {
 		return

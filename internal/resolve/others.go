@@ -62,7 +62,16 @@ func (d *Driver) trades(in *pending.Intent) {
 	if in.Account == "" {
 		return
 	}
-	first := d.pending.firstBy(in)
+	r := d.pending
+	r.mu.Lock()
+	if r.first == nil {
+		r.first = make(map[pending.AccountID]string)
+	}
+	if r.first[in.Account] == "" {
+		r.first[in.Account] = in.BaseURL
+	}
+	first := r.first[in.Account]
+	r.mu.Unlock()
 	if first == in.BaseURL {
 		return
 	}
@@ -80,19 +89,6 @@ func (d *Driver) trades(in *pending.Intent) {
 }
 
 const byTwoBaseURLs = "the program writes to it by two base URLs"
-
-// firstBy is the base URL by which a live account was written to first.
-func (r *shared) firstBy(in *pending.Intent) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.first == nil {
-		r.first = make(map[pending.AccountID]string)
-	}
-	if r.first[in.Account] == "" {
-		r.first[in.Account] = in.BaseURL
-	}
-	return r.first[in.Account]
-}
 
 // othersTrade passes the first sign that somebody else trades an account on to a client
 // that declares it; false if none does.

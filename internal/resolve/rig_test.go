@@ -319,7 +319,6 @@ func send(t *testing.T, d *Driver, w *OpenWrite, answers ...ledger.Answer) (conc
 			err = nil
 		}
 		d.SendBegins(w)
-		d.SendEnded(w, time.Now())
 		last = Response{Answer: said, Key: w.Try().Key, Received: time.Now()}
 		doubted = d.Heard(w, time.Now(), said, doubted) || doubted
 		wait, _, more := d.NextSend(w)

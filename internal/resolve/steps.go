@@ -236,7 +236,7 @@ func (d *Driver) fenceAlone(w *OpenWrite) error {
 	if d.namespace == namespaceUnclear || w.Ledger.Without.Fence {
 		return d.noFence(w)
 	}
-	if d.calibration.begun() {
+	if d.calibrating != nil {
 		if err := d.calibrate(w.Intent.Account); err != nil {
 			return err
 		}

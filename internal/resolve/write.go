@@ -200,14 +200,6 @@ func (w *OpenWrite) SetKey(t Try) {
 	w.try.Store(&w.first)
 }
 
-// handOver lets those go on who wait for the call that sent it.
-func (w *OpenWrite) handOver() {
-	w.over = true
-	if w.handed != nil {
-		close(w.handed)
-	}
-}
-
 // Handed is closed when the call that sends a named write is over.
 func (w *OpenWrite) Handed() <-chan struct{} { return w.handed }
 

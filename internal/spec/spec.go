@@ -87,12 +87,8 @@ func (o *Endpoint) Resolves() bool { return o.Asks.Trades() || o.Levels() }
 // with which the operation refuses something else as well.
 func (o *Endpoint) Documents(code string, status int) bool {
 	return o.refuses(func(r refusal) bool {
-		return r.code == code && (r.status == status || r.status == 0 && status/100 == 4 && o.refusesWith(status))
+		return r.code == code && (r.status == status || r.status == 0 && status/100 == 4 && o.refuses(func(r refusal) bool { return r.status == status }))
 	})
-}
-
-func (o *Endpoint) refusesWith(status int) bool {
-	return o.refuses(func(r refusal) bool { return r.status == status })
 }
 
 // Health reports whether it is the assessment of the service, and Description whether it

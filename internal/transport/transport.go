@@ -67,15 +67,12 @@ func (t *Transport) current() http.RoundTripper {
 	if t.pool != nil {
 		through = t.pool
 	}
-	if idle, ok := through.(idler); ok && t.stale {
+	if idle, ok := through.(interface{ CloseIdleConnections() }); ok && t.stale {
 		idle.CloseIdleConnections() // among them the one that the attempt has left by now
 	}
 	t.stale = false
 	return through
 }
-
-// idler is what a transport of the program's has if its idle connections can be closed.
-type idler interface{ CloseIdleConnections() }
 
 // leavesWithin is longer than a goroutine of net/http takes to leave a stream, unless the machine is overloaded.
 const leavesWithin = 20 * time.Millisecond
@@ -261,7 +258,7 @@ func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Ou
 		a.Written = body.mayHaveLeft(err)
 		if a.Written && overdue(a.Err, a.Sent) {
 			t.retire(through)
-			if _, closes := t.given.(idler); closes {
+			if _, closes := t.given.(interface{ CloseIdleConnections() }); closes {
 				time.Sleep(leavesWithin) // until then an HTTP/2 connection is not idle, and the next attempt closes none
 			}
 		}

@@ -106,7 +106,7 @@ func NumberText(d decimal.Decimal) string {
 
 // ParseDecimal parses a JSON number exactly. It refuses what is not one by the
 // grammar of RFC 8259 (such as "+5", ".5", "5." and "NaN"), more than 64 bytes
-// of text, and an exponent beyond ±64. The error is an [*Error].
+// of text, and an exponent beyond ±64. The error is an [*JSONError].
 func ParseDecimal(text []byte) (decimal.Decimal, error) {
 	d, problem := parseDecimal(text)
 	if problem != noProblem {

@@ -13,7 +13,7 @@ type Value interface {
 }
 
 // Unmarshal decodes data, which must be one JSON value, into v. An error about
-// the text is an [*Error]. After an error v holds what was read before it.
+// the text is an [*JSONError]. After an error v holds what was read before it.
 func Unmarshal(data []byte, v Value) error {
 	_, err := Answer(data, v)
 	return err

@@ -14,7 +14,7 @@ type Shape struct {
 }
 
 // Envelope checks that data is one well-formed JSON value, and returns its shape
-// without decoding it. The error is an [*Error].
+// without decoding it. The error is an [*JSONError].
 func Envelope(data []byte) (Shape, error) { return Answer(data, anything{}) }
 
 // anything is a value of which nothing but its shape is wanted.
