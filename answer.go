@@ -50,8 +50,8 @@ func (h *heard) limitEnds() time.Duration {
 	if wait, asked := h.askedToWait(); asked {
 		return wait
 	}
-	if of, ok := transport.RateLimitOf(h.Header); ok && !of.Reset.IsZero() {
-		return min(max(of.Reset.Sub(transport.Dated(h.Header, h.Received)), 0), limiter.Window)
+	if _, ends, ok := transport.RateLimitOf(h.Header); ok && !ends.IsZero() {
+		return min(max(ends.Sub(transport.Dated(h.Header, h.Received)), 0), limiter.Window)
 	}
 	return limiter.Window
 }

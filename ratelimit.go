@@ -67,15 +67,15 @@ func closeLimit(limits *limiter.Limiter, key, class string, a *heard, said *ledg
 		return false
 	}
 	d := min(said.RetryAfter, limiter.Window)
-	of, ofKey := transport.RateLimitOf(a.Header)
+	limit, ends, ofKey := transport.RateLimitOf(a.Header)
 	switch {
 	case ofKey:
 		limits.BlockKey(key, d)
 		window := d
-		if !of.Reset.IsZero() {
-			window = of.Reset.Sub(transport.Dated(a.Header, a.Received))
+		if !ends.IsZero() {
+			window = ends.Sub(transport.Dated(a.Header, a.Received))
 		}
-		limits.Learn(key, of.Limit, window)
+		limits.Learn(key, limit, window)
 	case class != "":
 		limits.BlockClass(class, d)
 	default:

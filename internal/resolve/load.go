@@ -42,12 +42,12 @@ func (d *Driver) Load(ctx context.Context) error {
 		return err
 	}
 	for _, w := range left {
-		d.store.note(w.OpenWrite, ledger.Fact{Kind: ledger.Restarted, At: d.Clocks.Now()})
+		d.store.note(w, ledger.Fact{Kind: ledger.Restarted, At: d.Clocks.Now()})
 	}
 	var done []*OpenWrite // a person had said so, and then the run before ended
 	for _, w := range left {
 		if w.Ledger.Done() { // asked before anybody works on it, which nobody does on these
-			done = append(done, w.OpenWrite)
+			done = append(done, w)
 		}
 	}
 	r.loaded(d, left, gap)
@@ -62,14 +62,8 @@ func (d *Driver) Load(ctx context.Context) error {
 	return nil
 }
 
-// leftWrite is a write that an earlier run left, and what its journal says of the account.
-type leftWrite struct {
-	*OpenWrite
-	beside books.Note
-}
-
 // readLeft reads the journal.
-func (d *Driver) readLeft(ctx context.Context) (left []leftWrite, err error) {
+func (d *Driver) readLeft(ctx context.Context) (left []*OpenWrite, err error) {
 	gap := d.store.gap()
 	for h, err := range d.store.journal.Pending(ctx) {
 		if err != nil {
@@ -82,7 +76,7 @@ func (d *Driver) readLeft(ctx context.Context) (left []leftWrite, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if w.OpenWrite != nil {
+		if w != nil {
 			left = append(left, w)
 		}
 	}
@@ -91,7 +85,7 @@ func (d *Driver) readLeft(ctx context.Context) (left []leftWrite, err error) {
 
 // withoutForgotten ends the writes whose keys may be another program's, and that need no
 // resolution.
-func (d *Driver) withoutForgotten(ctx context.Context, left []leftWrite) (open []leftWrite, err error) {
+func (d *Driver) withoutForgotten(ctx context.Context, left []*OpenWrite) (open []*OpenWrite, err error) {
 	for _, w := range left {
 		if !w.Ledger.Forget() {
 			open = append(open, w)
@@ -99,7 +93,7 @@ func (d *Driver) withoutForgotten(ctx context.Context, left []leftWrite) (open [
 		}
 		f := Final{Outcome: ledger.Unknown}
 		w.finish(&f)
-		if err := d.store.end(ctx, w.OpenWrite, &f); err != nil {
+		if err := d.store.end(ctx, w, &f); err != nil {
 			return nil, fmt.Errorf("the journal cannot be written: %w", err)
 		}
 	}
@@ -127,10 +121,10 @@ func (d *Driver) adopt(left []*OpenWrite) {
 
 // restore folds the records of a write that an earlier run left. gap means that the journal
 // lacks exits, or sends of them.
-func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (leftWrite, error) {
+func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (*OpenWrite, error) {
 	records, err := decode(h)
 	if err != nil {
-		return leftWrite{}, err
+		return nil, err
 	}
 	w := &OpenWrite{Left: true, gap: gap, registered: true, journaled: true, over: true, handed: make(chan struct{})}
 	close(w.handed)
@@ -168,10 +162,10 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 		}
 	}
 	if w.Intent.ID == "" {
-		return leftWrite{}, nil // its beginning failed, and so it was not journaled
+		return nil, nil // its beginning failed, and so it was not journaled
 	}
 	if err := d.askJournal(ctx, w.Intent.Account, notePatience); err != nil {
-		return leftWrite{}, err
+		return nil, err
 	}
 	terms.Exclusive = terms.Exclusive && d.Exclusive(w.Intent.Account) // then, and now
 	terms.NoProbe = terms.NoProbe || d.cfg.WithoutProbe
@@ -187,5 +181,6 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (lef
 	for i := range beside.Own {
 		beside.Own[i].Heard = time.Now() // when it ended, the clocks of this process do not know
 	}
-	return leftWrite{w, beside}, nil
+	w.beside = &beside
+	return w, nil
 }

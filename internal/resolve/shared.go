@@ -186,7 +186,7 @@ func (r *shared) takeOver(d *Driver) bool {
 
 // loaded adds what earlier runs left, by the journal that a worker has read.
 // gap means that it may lack records.
-func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
+func (r *shared) loaded(d *Driver, left []*OpenWrite, gap bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	trade := make(map[*books.Books][]books.Left)
@@ -194,18 +194,19 @@ func (r *shared) loaded(d *Driver, left []leftWrite, gap bool) {
 		if w.gap = w.gap || len(r.ahead) > 0; w.gap { // its records say nothing of these exits
 			w.beside.Gap()
 		}
-		r.add(w.OpenWrite)
+		r.add(w)
 		if w.Traits.Trades {
-			trade[w.books] = append(trade[w.books], books.Left{Booked: &w.booked, Note: w.beside})
+			trade[w.books] = append(trade[w.books], books.Left{Booked: &w.booked, Note: *w.beside})
 		}
+		w.beside = nil
 		if w.Ledger.Done() {
 			continue
 		}
-		r.doubt(w.OpenWrite)
+		r.doubt(w)
 		if w.Intent.BaseURL != d.cfg.BaseURL {
 			w.inquire().reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
 		}
-		r.orphans = append(r.orphans, w.OpenWrite)
+		r.orphans = append(r.orphans, w)
 	}
 	for of, all := range trade {
 		of.Restore(all...)

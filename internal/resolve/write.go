@@ -140,6 +140,7 @@ type OpenWrite struct {
 	books    *books.Books
 	booked   books.Booked // the write as they see it
 	findings *findings    // nil before the first doubt
+	beside   *books.Note  // of one that an earlier run left: what its journal says of the account; nil once the books have it
 	newer    *newer       // of a setting of levels; nil if none is known to be newer
 
 	keyInStore pending.Key // the key that the journal has

@@ -62,29 +62,22 @@ const (
 // lastReset is the end of what counts as a reset: no JSON has a time beyond the year 9999.
 const lastReset = 253_370_764_800
 
-// LimitSaid is what the X-RateLimit headers of an answer say.
-type LimitSaid struct {
-	Limit int
-	Reset time.Time // the zero time where it is not said
-}
-
 // RateLimitOf reads the X-RateLimit headers; ok is false unless they name a limit, and none of them
-// is anything but a number that can be meant.
-func RateLimitOf(header http.Header) (l LimitSaid, ok bool) {
+// is anything but a number that can be meant. ends is the zero time where the reset is not said.
+func RateLimitOf(header http.Header) (limit int, ends time.Time, ok bool) {
 	if header[headerLimit] == nil {
-		return LimitSaid{}, false // nearly always, so it costs one look
+		return 0, ends, false // nearly always, so it costs one look
 	}
-	limit, limited := countOf(header, headerLimit)
+	most, limited := countOf(header, headerLimit)
 	remaining, remains := countOf(header, headerRemaining)
 	reset, resets := countOf(header, headerReset)
-	if !limited || limit < 0 || !remains || !resets || limit > math.MaxInt32 || remaining > math.MaxInt32 || reset >= lastReset {
-		return LimitSaid{}, false
+	if !limited || most < 0 || !remains || !resets || most > math.MaxInt32 || remaining > math.MaxInt32 || reset >= lastReset {
+		return 0, ends, false
 	}
-	l = LimitSaid{Limit: int(limit)}
 	if reset >= 0 {
-		l.Reset = time.Unix(reset, 0)
+		ends = time.Unix(reset, 0)
 	}
-	return l, true
+	return int(most), ends, true
 }
 
 // countOf is the number in a header, -1 where there is no such header; ok is false where it is

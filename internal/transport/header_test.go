@@ -51,23 +51,25 @@ func TestFound08_ARemainderThatIsNotSaid(t *testing.T) {
 	reset := time.Unix(1763632800, 0)
 	for name, row := range map[string]struct {
 		header http.Header
-		want   LimitSaid
+		limit  int
+		ends   time.Time
 		ok     bool
 	}{
-		"all of it":       {http.Header{headerLimit: {"600"}, headerRemaining: {"5"}, headerReset: {"1763632800"}}, LimitSaid{600, reset}, true},
-		"zero remains":    {http.Header{headerLimit: {"600"}, headerRemaining: {"0"}, headerReset: {"1763632800"}}, LimitSaid{600, reset}, true},
-		"no remainder":    {http.Header{headerLimit: {"600"}, headerReset: {"1763632800"}}, LimitSaid{600, reset}, true},
-		"an empty one":    {http.Header{headerLimit: {"600"}, headerRemaining: {""}}, LimitSaid{}, false},
-		"the limit alone": {http.Header{headerLimit: {"600"}}, LimitSaid{Limit: 600}, true},
-		"a reset of zero": {http.Header{headerLimit: {"600"}, headerReset: {"0"}}, LimitSaid{600, time.Unix(0, 0)}, true},
-		"no limit":        {http.Header{headerRemaining: {"0"}}, LimitSaid{}, false},
-		"a limit of zero": {http.Header{headerLimit: {"0"}, headerRemaining: {"0"}}, LimitSaid{}, true},
-		"less than none":  {http.Header{headerLimit: {"600"}, headerRemaining: {"-1"}}, LimitSaid{}, false},
+		"all of it":       {http.Header{headerLimit: {"600"}, headerRemaining: {"5"}, headerReset: {"1763632800"}}, 600, reset, true},
+		"zero remains":    {http.Header{headerLimit: {"600"}, headerRemaining: {"0"}, headerReset: {"1763632800"}}, 600, reset, true},
+		"no remainder":    {http.Header{headerLimit: {"600"}, headerReset: {"1763632800"}}, 600, reset, true},
+		"an empty one":    {http.Header{headerLimit: {"600"}, headerRemaining: {""}}, 0, time.Time{}, false},
+		"the limit alone": {http.Header{headerLimit: {"600"}}, 600, time.Time{}, true},
+		"a reset of zero": {http.Header{headerLimit: {"600"}, headerReset: {"0"}}, 600, time.Unix(0, 0), true},
+		"no limit":        {http.Header{headerRemaining: {"0"}}, 0, time.Time{}, false},
+		"a limit of zero": {http.Header{headerLimit: {"0"}, headerRemaining: {"0"}}, 0, time.Time{}, true},
+		"less than none":  {http.Header{headerLimit: {"600"}, headerRemaining: {"-1"}}, 0, time.Time{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, ok := RateLimitOf(row.header)
+			limit, ends, ok := RateLimitOf(row.header)
 			assert.Equal(t, row.ok, ok)
-			assert.Equal(t, row.want, l)
+			assert.Equal(t, row.limit, limit)
+			assert.Equal(t, row.ends, ends)
 		})
 	}
 }
@@ -78,7 +80,7 @@ func TestAged(t *testing.T) {
 	}
 }
 
-// FuzzHeaders reads Retry-After and the X-LimitSaid headers, beside strconv and
+// FuzzHeaders reads Retry-After and the X-RateLimit headers, beside strconv and
 // net/http.
 func FuzzHeaders(f *testing.F) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -109,17 +111,17 @@ func FuzzHeaders(f *testing.F) {
 			require.Zero(t, wait, "%q", retryAfter)
 		}
 
-		of, told := RateLimitOf(header)
+		_, ends, told := RateLimitOf(header)
 		readable := func(text string, below int64) bool {
 			n, err := strconv.ParseInt(text, 10, 64)
 			return err == nil && n >= 0 && n < below
 		}
 		want := readable(limit, 1<<31) && (remaining == "" || readable(remaining, 1<<31)) && (reset == "" || readable(reset, lastReset))
 		require.Equal(t, want, told, "%q %q %q", limit, remaining, reset)
-		_, err = json.Marshal(of.Reset)
+		_, err = json.Marshal(ends)
 		require.NoError(t, err, "%q", reset)
 		if told {
-			require.Equal(t, reset == "", of.Reset.IsZero())
+			require.Equal(t, reset == "", ends.IsZero())
 		}
 	})
 }

@@ -116,12 +116,12 @@ func checkAnswer(t *testing.T, f *exchange.File, meta trading.Meta) {
 	assert.Equal(t, string(f.Response.Bytes()), string(meta.Body))
 	assert.Equal(t, 1, meta.Attempts)
 	assert.Equal(t, f.Response.Header["Idempotent-Replayed"] == "true", meta.Replayed)
-	limit, told := transport.RateLimitOf(meta.Header)
+	limit, ends, told := transport.RateLimitOf(meta.Header)
 	_, want := f.Response.Header["X-RateLimit-Limit"]
 	require.Equal(t, want, told)
 	if told {
-		assert.Equal(t, f.Response.Header["X-RateLimit-Limit"], strconv.Itoa(limit.Limit))
-		assert.Equal(t, f.Response.Header["X-RateLimit-Reset"], strconv.FormatInt(limit.Reset.Unix(), 10))
+		assert.Equal(t, f.Response.Header["X-RateLimit-Limit"], strconv.Itoa(limit))
+		assert.Equal(t, f.Response.Header["X-RateLimit-Reset"], strconv.FormatInt(ends.Unix(), 10))
 	}
 }
 

@@ -176,9 +176,9 @@ func TestTrap_T47_EveryTimeIsATime(t *testing.T) {
 		position, _ := r.Positions().In("BTC") // ISO 8601
 		assert.True(t, position.OpenedAt.Equal(now))
 		_, err = r.Sandbox.Trades(t.Context(), trading.FailFast()) // seconds
-		limit, told := transport.RateLimitOf(rig.RefusalOf(t, err).Meta.Header)
+		_, ends, told := transport.RateLimitOf(rig.RefusalOf(t, err).Meta.Header)
 		require.True(t, told)
-		assert.True(t, limit.Reset.Equal(now.Add(time.Minute)))
+		assert.True(t, ends.Equal(now.Add(time.Minute)))
 		assert.Equal(t, trading.Some(time.Minute), rig.RefusalOf(t, err).RetryAfter)
 	})
 }
