@@ -71,6 +71,12 @@ func listed[W, T any, P wire.Record[W]](c *call, rows wire.Rows[W, T, P]) ([]T, 
 	return rows.List, nil
 }
 
+func only[T any](_ T, err error) error { return err }
+
+func errNoOperation(op Operation) error {
+	return invalid("op", "it is %q: it must be an operation of the contract", string(op))
+}
+
 // posted carries out a write, unless something is wrong with it, and converts its answer.
 func posted[W, T any, P wire.Record[W]](c *call, request wireBody, convert func(*W, Meta) *T, faults ...*check.Fault) (*T, error) {
 	if err := c.check(faults...); err != nil {

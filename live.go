@@ -128,6 +128,29 @@ func (a *Account) Funding(ctx context.Context, opts ...CallOption) ([]FundingPay
 	return listed(a.begin(ctx, OpFunding, opts), listOf("funding", fundingOf))
 }
 
+// read carries out a read, for [Client.Do].
+func (l *Live) read(ctx context.Context, op Operation, of AccountID, opts []CallOption) error {
+	account := l.Account(of)
+	switch op {
+	case OpAccounts:
+		return only(l.Accounts(ctx, opts...))
+	case OpState:
+		return only(account.State(ctx, opts...))
+	case OpPositions:
+		return only(account.Positions(ctx, opts...))
+	case OpTrades:
+		return only(account.Trades(ctx, opts...))
+	case OpOpenOrders:
+		return only(account.OpenOrders(ctx, opts...))
+	case OpFinishedRuns:
+		return only(account.FinishedRuns(ctx, opts...))
+	case OpFunding:
+		return only(account.Funding(ctx, opts...))
+	default:
+		return errNoOperation(op)
+	}
+}
+
 // PlaceOrder places an order that fills now: a market order, or a limit that the
 // market has reached. ErrNotMarketable says that it has not: the same order given
 // to PlaceLimit rests until it has.

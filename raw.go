@@ -43,54 +43,26 @@ func (c *Client) Do(ctx context.Context, op Operation, r Raw, opts ...CallOption
 	}
 	opts = append(slices.Clip(opts), ResponseInto(meta))
 	if !e.Write {
-		return meta, c.read(ctx, op, r, opts)
+		return meta, c.read(ctx, e, r, opts)
 	}
 	return meta, c.begin(ctx, op, opts).passOn(&r)
 }
 
 // read carries out a read by its own method, whose result is in the Meta.
-func (c *Client) read(ctx context.Context, op Operation, r Raw, opts []CallOption) error {
-	paper, live := c.Sandbox, c.Live.Account(r.Account)
-	switch op {
-	case OpHealth:
+func (c *Client) read(ctx context.Context, e *spec.Endpoint, r Raw, opts []CallOption) error {
+	switch {
+	case e.Name == OpHealth:
 		return only(c.Health(ctx, opts...))
-	case OpOpenAPI:
+	case e.Name == OpOpenAPI:
 		return only(c.OpenAPI(ctx, opts...))
-	case OpMe:
+	case e.Name == OpMe:
 		return only(c.Me(ctx, r.Environment, opts...))
-	case OpMarkets:
-		return only(paper.Markets(ctx, opts...))
-	case OpPrices:
-		if r.Symbol == "" {
-			return only(paper.Prices(ctx, opts...))
-		}
-		return only(paper.Price(ctx, r.Symbol, opts...))
-	case OpSandboxState:
-		return only(paper.State(ctx, opts...))
-	case OpSandboxPositions:
-		return only(paper.Positions(ctx, opts...))
-	case OpSandboxTrades:
-		return only(paper.Trades(ctx, opts...))
-	case OpAccounts:
-		return only(c.Live.Accounts(ctx, opts...))
-	case OpState:
-		return only(live.State(ctx, opts...))
-	case OpPositions:
-		return only(live.Positions(ctx, opts...))
-	case OpTrades:
-		return only(live.Trades(ctx, opts...))
-	case OpOpenOrders:
-		return only(live.OpenOrders(ctx, opts...))
-	case OpFinishedRuns:
-		return only(live.FinishedRuns(ctx, opts...))
-	case OpFunding:
-		return only(live.Funding(ctx, opts...))
+	case e.Env == EnvLive:
+		return c.Live.read(ctx, e.Name, r.Account, opts)
 	default:
-		return errNoOperation(op)
+		return c.Sandbox.read(ctx, e.Name, r.Symbol, opts)
 	}
 }
-
-func only[T any](_ T, err error) error { return err }
 
 // passOn carries out a write whose body is given. What it has, and what it is judged by, the generated tables say.
 func (c *call) passOn(r *Raw) error {
@@ -146,8 +118,4 @@ func (c *call) orderIn(b *rawbody.Parsed) (o Order, err error) {
 		o.Type = MarketOrder
 	}
 	return o, nil
-}
-
-func errNoOperation(op Operation) error {
-	return invalid("op", "it is %q: it must be an operation of the contract", string(op))
 }

@@ -91,6 +91,27 @@ func (s *Sandbox) Trades(ctx context.Context, opts ...CallOption) ([]Trade, erro
 	return listed(s.caller.begin(ctx, OpSandboxTrades, opts), shownList("trades", tradeOf))
 }
 
+// read carries out a read, for [Client.Do].
+func (s *Sandbox) read(ctx context.Context, op Operation, symbol string, opts []CallOption) error {
+	switch op {
+	case OpMarkets:
+		return only(s.Markets(ctx, opts...))
+	case OpPrices:
+		if symbol == "" {
+			return only(s.Prices(ctx, opts...))
+		}
+		return only(s.Price(ctx, symbol, opts...))
+	case OpSandboxState:
+		return only(s.State(ctx, opts...))
+	case OpSandboxPositions:
+		return only(s.Positions(ctx, opts...))
+	case OpSandboxTrades:
+		return only(s.Trades(ctx, opts...))
+	default:
+		return errNoOperation(op)
+	}
+}
+
 // PlaceOrder opens a position, adds to one, or nets against an opposite one, at
 // a fresh mark. The result is nil exactly when the error is not.
 func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (*OrderResult, error) {
