@@ -55,7 +55,7 @@ func lockFolder(path string) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return flock(&File{d, path, info})
+	return flock(&File{File: d, path: path, info: info})
 }
 
 // Check is [File.Check] of the folder.

@@ -21,12 +21,22 @@ func lock(path string, flag int) (*File, error) {
 	return flock(f)
 }
 
+// Close ends the lock as well. Without that a copy of the descriptor would keep it: a program that another
+// goroutine starts has one until it runs.
+func (f *File) Close() error {
+	if f.locked {
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // of a file that is closed: Close says so
+	}
+	return f.File.Close()
+}
+
 // flock locks what is open, until it is closed.
 func flock(f *File) (*File, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case err == nil:
+			f.locked = true
 			return f, nil
 		case errors.Is(err, syscall.EINTR):
 			continue

@@ -31,8 +31,9 @@ const owner = 0o600 // the mode of a new file
 // File is an open file, and which one it was at its path.
 type File struct {
 	*os.File
-	path string
-	info fs.FileInfo
+	path   string
+	info   fs.FileInfo
+	locked bool // by this very descriptor
 }
 
 // Open opens a file that is trusted: see the package. A new one is its owner's alone.
@@ -69,7 +70,7 @@ func regular(path string, opened func() (*os.File, error)) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &File{f, path, info}, nil
+	return &File{File: f, path: path, info: info}, nil
 }
 
 func wantRegular(path string, info fs.FileInfo) error {
