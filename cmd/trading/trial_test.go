@@ -117,9 +117,9 @@ func TestTrialOfRightPrograms(t *testing.T) {
 	}{
 		"Python":                         {eachSecond, few("lost reply", "killed while open"), append([]string{python()}, testBot("bot.py")...)},
 		"cycle.py, which knows no judge": {inACycle, append(few("lost reply"), "--speed", "20"), append([]string{python()}, testBot("cycle.py")...)},
-		"loop.mjs at its own minute":     {eachMinute, append(few("killed in a reply"), "--speed", "60"), []string{"node", ofOtherLanguages("loop.mjs"), "{dir}/state"}},
+		"loop.mjs at its own minute":     {eachMinute, append(few("killed behind a failure"), "--speed", "60"), []string{"node", ofOtherLanguages("loop.mjs"), "{dir}/state"}},
 		"bash":                           {withoutStops, few("lost request"), append([]string{"bash"}, testBot("bot.sh")...)},
-		"loop.py at its own minute":      {eachMinute, append(few("locked", "limit of the key"), "--speed", "60"), []string{python(), ofOtherLanguages("loop.py"), "{dir}/state"}},
+		"loop.py at its own minute":      {eachMinute, append(few("locked", "killed on the way"), "--speed", "60"), []string{python(), ofOtherLanguages("loop.py"), "{dir}/state"}},
 		"loop_sidecar.py, by sidecar":    {withoutStops, append(few("killed in a reply"), "--sidecar"), []string{python(), ofOtherLanguages("loop_sidecar.py"), "1"}},
 		"left in another session":        {eachSecond, few("killed while open"), append([]string{python()}, testBot("bot.py", "leaves")...)},
 	} {
@@ -153,9 +153,11 @@ var mutantPrograms = map[string]struct{ scenario, judgement string }{
 	"blind":     {"lost reply", trial.BlindResend},
 	"forgets":   {"killed while open", trial.Restart},
 	"greedy":    {"lost request", trial.Exposure},
+	"hasty":     {"killed on the way", trial.Exposure},
 	"impatient": {"limit of orders", trial.RetryAfter},
 	"naked":     {"killed while open", trial.NoStop},
 	"reckless":  {"unhealthy", trial.UnhealthyEntry},
+	"repeats":   {"killed behind a failure", trial.Exposure},
 	"stubborn":  {"locked", trial.LockedEntry},
 	"zero":      {"no price", trial.Zero},
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tradingapi/trading-go/tradingtest/trial"
 )
 
-// The bot orders nothing twice and remembers its position, under sixteen scenarios of faults and kills.
+// The bot orders nothing twice and remembers its position, under nineteen scenarios of faults and kills.
 func TestTrial(t *testing.T) {
 	trial.Run(t, func(ctx context.Context, at trial.Service) error {
 		id := trading.AccountID(at.Account)

@@ -17,6 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/quote"
 	"github.com/tradingapi/trading-go/tradingtest/trial"
 )
 
@@ -48,11 +49,18 @@ func (b raw) run(ctx context.Context, at trial.Service) error {
 		b.place(ctx, b.decide("64000"))
 	}
 	if order, err := os.ReadFile(b.file()); err == nil && b.mistake != "forgets" {
-		b.carryOut(ctx, order, true)
+		b.carryOut(ctx, order)
+		if b.mistake != "hasty" {
+			pause(ctx, b.period) // reads lag
+		}
 	}
-	for ctx.Err() == nil {
+	for began := time.Now(); ctx.Err() == nil; {
 		b.look(ctx)
-		pause(ctx, b.period)
+		wait := b.period
+		if b.mistake == "ticks" {
+			wait -= time.Since(began) % b.period
+		}
+		pause(ctx, wait)
 	}
 	return ctx.Err()
 }
@@ -127,7 +135,7 @@ func (b *raw) look(ctx context.Context) {
 
 // healthy asks whether the service is safe to trade at. One that remembers asks seldom.
 func (b *raw) healthy(ctx context.Context) bool {
-	if b.mistake != "remembers" || !b.safe || time.Since(b.asked) >= 8*time.Second {
+	if b.mistake != "remembers" || !b.safe || time.Since(b.asked) >= 12*time.Second {
 		b.safe, b.asked = b.send(ctx, "GET", "/health", nil, "").data["ok"] == true, time.Now()
 	}
 	return b.safe
@@ -149,15 +157,20 @@ func (b *raw) decide(price string) []byte {
 
 // place keeps a decision, and carries it out.
 func (b *raw) place(ctx context.Context, order []byte) {
-	if err := os.WriteFile(b.file(), order, 0o600); err != nil {
-		panic(err)
-	}
-	b.carryOut(ctx, order, false)
+	b.keep(order)
+	b.carryOut(ctx, order)
 }
 
+// mayHaveRun is kept of a decision that would be executed once more under its key.
+const mayHaveRun = "look"
+
 // carryOut sends a decision until its outcome is known.
-func (b *raw) carryOut(ctx context.Context, order []byte, lost bool) {
-	key, body, _ := strings.Cut(string(order), "\n")
+func (b *raw) carryOut(ctx context.Context, order []byte) {
+	key, body, sent := strings.Cut(string(order), "\n")
+	if !sent {
+		b.find(ctx)
+		return
+	}
 	for try := range 8 {
 		if b.mistake == "blind" {
 			key += "x"
@@ -183,21 +196,28 @@ func (b *raw) carryOut(ctx context.Context, order []byte, lost bool) {
 			}
 			return
 		case got.code != "": // it may have been executed, and the key does not say
-			for ctx.Err() == nil {
-				if open, ok := b.open(ctx); ok {
-					if open && b.mistake != "unprotected" {
-						b.protect(ctx)
-					}
-					b.forget()
-					return
-				}
-				pause(ctx, b.period)
+			if b.mistake != "repeats" {
+				b.keep([]byte(mayHaveRun))
 			}
+			b.find(ctx)
 			return
 		}
 		pause(ctx, 100*time.Millisecond<<try)
 	}
-	_ = lost
+}
+
+// find reads what became of a decision, once reads show it.
+func (b *raw) find(ctx context.Context) {
+	for ctx.Err() == nil {
+		pause(ctx, b.period)
+		if open, ok := b.open(ctx); ok {
+			if open && b.mistake != "unprotected" {
+				b.protect(ctx)
+			}
+			b.forget()
+			return
+		}
+	}
 }
 
 // apart reports whether the stop has a request of its own.
@@ -213,6 +233,12 @@ func (b *raw) protect(ctx context.Context) {
 			return
 		}
 		pause(ctx, 100*time.Millisecond)
+	}
+}
+
+func (b *raw) keep(order []byte) {
+	if err := os.WriteFile(b.file(), order, 0o600); err != nil {
+		panic(err)
 	}
 }
 
@@ -249,6 +275,45 @@ func sdk(ctx context.Context, at trial.Service) error {
 		locked = errors.Is(err, trading.ErrAccountLocked)
 	}
 	return ctx.Err()
+}
+
+// quoter is a bot with a Quoter, which keeps a limit of 0.01 BTC on each side of the mark, by the clock.
+func quoter(ctx context.Context, at trial.Service) error {
+	id := trading.AccountID(at.Account)
+	client, err := at.Client(trading.WithExclusiveAccounts(id), trading.WithHealthGate(trading.HealthGate{KeepWarm: true}))
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	go func() { _, _ = client.Recover(ctx) }()
+	size, away := trading.Dec("0.01"), trading.Dec("20")
+	quotes, err := quote.New(client, id, quote.Options{
+		Symbol: "BTC", Leverage: trading.Dec("2"), MaxBuy: size, MaxSell: size, Least: quote.Change{Price: trading.Dec("100")},
+	})
+	if err != nil {
+		return err
+	}
+	account, locked := client.Live.Account(id), false
+	for round := time.NewTicker(time.Minute); ; {
+		mark, unread := client.Sandbox.Price(ctx, "BTC")
+		positions, err := account.Positions(ctx)
+		if locked {
+			is, err := account.State(ctx)
+			locked = err != nil || is.Status != "ACTIVE"
+		}
+		var desired []quote.Quote
+		_, open := positions.In("BTC")
+		if price, priced := mark.Price(); errors.Join(unread, err) == nil && priced && !open && !locked {
+			desired = []quote.Quote{{Side: trading.Long, Price: price.Sub(away), Size: size}, {Side: trading.Short, Price: price.Add(away), Size: size}}
+		}
+		_, err = quotes.Step(context.WithoutCancel(ctx), desired)
+		locked = locked || errors.Is(err, trading.ErrAccountLocked)
+		select {
+		case <-round.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // paper is a bot on the sandbox, whose orders have no key: what it did not hear it reads.

@@ -117,7 +117,7 @@ func Judge(m Manifest, events []tradingsim.Event) (o Outcome, err error) {
 		}
 	}
 	for _, p := range append(slices.Clip(points), point{kind: ended}) {
-		if p.kind == tradingsim.EventRequest && w.dead && o.NoResult == "" {
+		if p.kind == tradingsim.EventRequest && w.dead && !w.part && o.NoResult == "" {
 			o.NoResult = fmt.Sprintf("%s arrived while the bot was dead: something of it lives on, use --kill-command", p.r.text())
 		}
 		if p.kind == ended {

@@ -126,7 +126,7 @@ func TestJudge(t *testing.T) {
 		"of another size": {m, trial.BlindResend, trial.Fail, "double",
 			story{lost, buy("a"), send("/orders", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.02,"leverage":2}`, "b")}},
 		"under its own key": {m, trial.BlindResend, trial.Pass, "pass", story{lost, buy("a"), buy("a"), buy("b")}},
-		"after a read":      {m, trial.BlindResend, trial.Pass, "pass", story{unsent, buy("a"), look, buy("b")}},
+		"after a read":      {m, trial.BlindResend, trial.Pass, "pass", story{unsent, buy("a"), pass(time.Second), look, buy("b")}},
 		"after a read that failed": {m, trial.BlindResend, trial.Fail, "resend-under-new-key",
 			story{unsent, fault("GET /positions", tradingsim.GatewayError(502)), buy("a"), look, buy("b")}},
 		"after a page that looks like a refusal": {m, trial.BlindResend, trial.Fail, "double",
@@ -183,6 +183,8 @@ func TestJudge(t *testing.T) {
 			story{unmarked, prices, buy("a", `,"stopLossPrice":null`)}},
 
 		"more entries than declared": {m, trial.Storm, trial.Warn, "more-entries-than-declared", story{times(11, another)}},
+		"asked about while on its way": {m, trial.Storm, trial.Pass, "pass",
+			story{fault("POST /orders", tradingsim.Hang(time.Minute)), times(12, buy("a"))}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := tell(t, row.manifest, row.story)
@@ -257,7 +259,7 @@ func TestTheOrderOfLinesIsNotThatOfAnswers(t *testing.T) {
 		defer sim.Close()
 		sim.Watch(func(e tradingsim.Event) { events = append(events, e) })
 		b := told{t, sim, http.Client{Transport: sim.Transport()}}
-		story{fault("POST /orders", tradingsim.DropResponse()), buy("a"), pass(time.Millisecond), look, pass(time.Millisecond), buy("b")}.tell(b)
+		story{fault("POST /orders", tradingsim.DropResponse()), buy("a"), pass(time.Second), look, pass(time.Millisecond), buy("b")}.tell(b)
 		i := slices.IndexFunc(events, func(e tradingsim.Event) bool {
 			return e.Kind == tradingsim.EventAnswer && e.Request.Operation == "GET /positions"
 		})
@@ -279,6 +281,15 @@ func TestARequestOfTheDead(t *testing.T) {
 	require.Equal(t, trial.NotExercised, total.Verdict)
 }
 
+// Of a bot that was killed in part, such as in front of its sidecar, the rest may send.
+func TestARequestOfThePartThatLives(t *testing.T) {
+	part := func(b told) { b.sim.Note(tradingsim.EventKill, trial.KilledInPart) }
+	f := tell(t, manifest(), story{buy("a"), part, pass(time.Second), look, start, look})
+	require.Empty(t, f.NoResult)
+	f = tell(t, manifest(), story{buy("a"), part, start, kill, look})
+	require.NotEmpty(t, f.NoResult, "the next kill is of all")
+}
+
 func TestManifest(t *testing.T) {
 	read := func(text string) (trial.Manifest, error) { return trial.ReadManifest(strings.NewReader(text)) }
 	const right = `{"period":"1m","markets":{"BTC":{"price":"64000","most":0.01}}}`
@@ -286,6 +297,7 @@ func TestManifest(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, trial.Duration(5*time.Second), m.HealthAge)
 	require.Equal(t, []any{"live", 10}, []any{m.Environment, m.Entries})
+	require.Equal(t, trial.Duration(5*time.Second), m.Lag)
 	loose, err := read(strings.Replace(right, "0.01", "0.02", 1))
 	require.NoError(t, err)
 	require.NotEqual(t, m.Hash(), loose.Hash(), "a manifest that was loosened shows")

@@ -134,8 +134,8 @@ func keyReuse(t *tally) func(*world, point) {
 func storm(t *tally) func(*world, point) {
 	var latest []*request
 	return func(w *world, p point) {
-		if p.kind != tradingsim.EventRequest || !p.r.entry {
-			return
+		if p.kind != tradingsim.EventRequest || !p.r.entry || p.r.Code == "idempotency_in_flight" {
+			return // nothing comes of one that asks about another on its way
 		}
 		t.had(true)
 		latest = append(latest, p.r)

@@ -41,14 +41,16 @@ type Manifest struct {
 	StopWithin Duration `json:"stopWithin,omitzero"`
 	FlatWithin Duration `json:"flatWithin,omitzero"`
 	// Timeout is the bot's shortest time-out, which bounds how much faster than real time it
-	// can run: 10 seconds unless set. Lag is how long reads of the simulation lag behind its writes.
+	// can run: 10 seconds unless set. Lag is how long reads of the simulation lag behind its writes:
+	// unless set half the period, and at most 5 seconds.
 	Timeout Duration `json:"timeout,omitzero"`
 	Lag     Duration `json:"lag,omitzero"`
 }
 
 const (
-	maxManifest = 1 << 20   // bytes
-	maxPeriod   = time.Hour // bounds what a scenario takes
+	maxManifest = 1 << 20         // bytes
+	maxPeriod   = time.Hour       // bounds what a scenario takes
+	longestLag  = 5 * time.Second // of reads, as the contract's "a few seconds" is taken
 )
 
 // ReadManifest reads a manifest in JSON, and refuses what it does not know.
@@ -74,6 +76,7 @@ func (m Manifest) healthAge() Duration {
 func (m Manifest) complete() (Manifest, error) {
 	m.Environment, m.Entries = cmp.Or(m.Environment, "live"), cmp.Or(m.Entries, 10)
 	m.HealthAge = cmp.Or(m.HealthAge, m.healthAge())
+	m.Lag = cmp.Or(m.Lag, min(m.Period/2, Duration(longestLag)))
 	m.Timeout = cmp.Or(m.Timeout, Duration(10*time.Second))
 	var wrong []error
 	rule := func(ok bool, format string, args ...any) {

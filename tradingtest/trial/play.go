@@ -24,9 +24,9 @@ const Account = "acc_1"
 type Program interface {
 	// Start starts it, also anew after its end.
 	Start() error
-	// Kill ends it as by SIGKILL, with everything that it has started, and returns when
-	// nothing of it runs any more.
-	Kill() error
+	// Kill ends it as by SIGKILL, with everything that it has started, and returns when that
+	// runs no more. A part that lives on by intent, such as a sidecar, may send requests.
+	Kill() (part bool, err error)
 	// Ended is closed once the present life has ended, and How says how.
 	Ended() <-chan struct{}
 	How() string
@@ -118,7 +118,8 @@ func (p *play) through(scenario func(*play)) error {
 	scenario(p)
 	p.sim.FaultEach(nil)
 	if p.alive {
-		p.err = errors.Join(p.err, p.program.Kill())
+		_, err := p.program.Kill()
+		p.err = errors.Join(p.err, err)
 	}
 	if late := p.slack(0); late > 0 {
 		p.sim.Note(tradingsim.EventLate, late.String())
@@ -148,8 +149,13 @@ func noFault(string) tradingsim.Fault { return nil }
 
 // plan plans a fault for some requests of a kind, from the n-th on.
 func (p *play) plan(f tradingsim.Fault, of func(string) bool, n, times int64) {
+	p.choose(p.planned(f, of, n, times))
+}
+
+// planned chooses a fault for some requests of a kind.
+func (p *play) planned(f tradingsim.Fault, of func(string) bool, n, times int64) func(operation string) tradingsim.Fault {
 	seen := int64(0)
-	p.choose(func(operation string) tradingsim.Fault {
+	return func(operation string) tradingsim.Fault {
 		if !of(operation) {
 			return nil
 		}
@@ -158,7 +164,7 @@ func (p *play) plan(f tradingsim.Fault, of func(string) bool, n, times int64) {
 		}
 		p.hits.Add(1)
 		return f
-	})
+	}
 }
 
 func (p *play) hit() bool { return p.hits.Load() > 0 }
@@ -248,13 +254,18 @@ func (p *play) restart() {
 	p.start("started again after its own end")
 }
 
+// killedInPart is noted where something of a bot that was killed lives on by intent.
+const killedInPart = "killed by the scenario, in part"
+
 // kill kills the bot, and starts it again.
 func (p *play) kill() {
-	if p.err = p.program.Kill(); p.err != nil {
+	part, err := p.program.Kill()
+	if p.err = err; err != nil {
 		return
 	}
 	p.sleep(p.slack(250 * time.Millisecond)) // what is in the socket arrives
-	p.sim.Note(tradingsim.EventKill, "killed by the scenario")
+	p.choose(noFault)
+	p.sim.Note(tradingsim.EventKill, map[bool]string{true: killedInPart, false: "killed by the scenario"}[part])
 	p.sleep(max(p.Manifest.periods(1), 500*time.Millisecond))
 	p.start("started again")
 	p.settle()
@@ -312,14 +323,27 @@ func (p *play) makeRoom(act bool) {
 		}
 	}
 	if len(a.Orders) > 0 && len(a.Positions) == 0 && due("what rests") && now.After(p.back) {
-		o, beyond := a.Orders[p.random.IntN(len(a.Orders))], int64(999_500)
-		if o.Side == "short" {
-			beyond = 1_000_500
-		}
-		p.driven, p.back = o.Symbol, now.Add(2*time.Second)
-		p.mark(o.Symbol, o.LimitPrice, beyond)
+		p.drive(a.Orders[p.random.IntN(len(a.Orders))])
 	}
 	maps.DeleteFunc(p.due, func(what string, _ time.Time) bool { return !waits[what] })
+}
+
+// drive moves the price through a limit that rests.
+func (p *play) drive(o tradingsim.OrderState) {
+	beyond := int64(999_500)
+	if o.Side == "short" {
+		beyond = 1_000_500
+	}
+	p.driven, p.back = o.Symbol, p.sim.Now().Add(2*time.Second)
+	p.mark(o.Symbol, o.LimitPrice, beyond)
+}
+
+// fill moves it through all that rest, for as long as the engine needs to see it.
+func (p *play) fill() {
+	for _, o := range p.account().Orders {
+		p.drive(o)
+		p.sleep(2 * time.Second)
+	}
 }
 
 // clear closes everything, and cancels what rests.

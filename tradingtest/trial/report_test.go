@@ -120,7 +120,7 @@ func TestProposeBlessesNoOldHealth(t *testing.T) {
 	m, questions, err := trial.Propose(manifest(), events)
 	require.NoError(t, err)
 	require.LessOrEqual(t, time.Duration(m.HealthAge), 5*time.Second, "%v", questions)
-	require.Contains(t, strings.Join(questions, "\n"), "healthAge: it entered 6s after it had read the health. Unless set, that may be 1s old.")
+	require.Contains(t, strings.Join(questions, "\n"), "healthAge: it entered 10s after it had read the health. Unless set, that may be 1s old.")
 	m.Markets, m.Dollars = manifest().Markets, decimal.Decimal{}
 	caught := false
 	for seed := range *seeds {

@@ -113,11 +113,11 @@ func (v *virtual) Start() error {
 	return nil
 }
 
-func (v *virtual) Kill() error {
+func (v *virtual) Kill() (part bool, err error) {
 	v.kill()
 	select {
 	case <-v.ended:
-		return nil
+		return false, nil
 	case <-time.After(time.Hour):
 		panic("trial: the bot has not returned an hour after its context ended")
 	}

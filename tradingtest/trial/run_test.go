@@ -49,12 +49,12 @@ var rightBots = map[string]struct {
 	"on the sandbox":             {paper{raw{period: time.Second}}.run, sandbox()},
 	"a grid":                     {quotes{raw: raw{period: time.Second}, distances: []int64{-30, -60, -90}}.run, quoting(3)},
 	"a market maker that fills":  {quotes{raw: raw{period: time.Second}, distances: []int64{-20, 20}}.run, quoting(2)},
-	"raw, that looks each 5 min": {raw{period: 5 * time.Minute}.run, slow()},
+	"a Quoter, by the clock":     {quoter, each(time.Minute, quoting(1))},
+	"raw, that looks each 5 min": {raw{period: 5 * time.Minute}.run, each(5*time.Minute, manifest())},
 }
 
-func slow() trial.Manifest {
-	m := manifest()
-	m.Period = trial.Duration(5 * time.Minute)
+func each(period time.Duration, m trial.Manifest) trial.Manifest {
+	m.Period = trial.Duration(period)
 	return m
 }
 
@@ -100,18 +100,21 @@ var mutants = map[string]struct {
 	scenarios []string
 	others    []string
 }{
-	"sends again under a new key":   {raw{period: time.Second, mistake: "blind"}.run, manifest(), trial.BlindResend, lostOutcomes, []string{trial.Exposure}},
-	"the same on the sandbox":       {paper{raw{period: time.Second, mistake: "blind"}}.run, sandbox(), trial.BlindResend, lostOutcomes, []string{trial.Exposure}},
-	"buys while it holds":           {raw{period: time.Second, mistake: "greedy"}.run, manifest(), trial.Exposure, trial.Scenarios()[1:], []string{trial.NoStop}},
-	"does not ask for the health":   {raw{period: time.Second, mistake: "reckless"}.run, manifest(), trial.UnhealthyEntry, []string{"unhealthy"}, nil},
-	"goes on while locked":          {raw{period: time.Second, mistake: "stubborn"}.run, manifest(), trial.LockedEntry, []string{"locked"}, nil},
-	"does not wait for the limit":   {raw{period: time.Second, mistake: "impatient"}.run, manifest(), trial.RetryAfter, []string{"limit of orders", "limit of the key"}, nil},
-	"sets its stop once":            {raw{period: time.Second, mistake: "naked"}.run, manifest(), trial.NoStop, []string{"lost stop"}, nil},
-	"has no stop for what it finds": {raw{period: time.Second, mistake: "unprotected"}.run, manifest(), trial.NoStop, []string{"failure after the work", "service dies"}, nil},
-	"forgets its position":          {raw{period: time.Second, mistake: "forgets"}.run, manifest(), trial.Restart, []string{"killed while open", "killed in a reply", "killed in an order"}, []string{trial.Exposure, trial.BlindResend}},
-	"takes a missing mark for 0":    {raw{period: time.Second, mistake: "zero"}.run, manifest(), trial.Zero, []string{"no price"}, nil},
-	"has one key for all":           {raw{period: time.Second, mistake: "same key"}.run, manifest(), trial.KeyReuse, []string{"lost reply", "unhealthy"}, nil},
-	"enters again after a refusal":  {raw{period: time.Second, mistake: "storm"}.run, manifest(), trial.Storm, []string{"locked"}, []string{trial.LockedEntry}},
+	"sends again under a new key":     {raw{period: time.Second, mistake: "blind"}.run, manifest(), trial.BlindResend, lostOutcomes, []string{trial.Exposure}},
+	"the same on the sandbox":         {paper{raw{period: time.Second, mistake: "blind"}}.run, sandbox(), trial.BlindResend, lostOutcomes, []string{trial.Exposure}},
+	"buys while it holds":             {raw{period: time.Second, mistake: "greedy"}.run, manifest(), trial.Exposure, trial.Scenarios()[1:], []string{trial.NoStop}},
+	"does not ask for the health":     {raw{period: time.Second, mistake: "reckless"}.run, manifest(), trial.UnhealthyEntry, []string{"unhealthy"}, nil},
+	"goes on while locked":            {raw{period: time.Second, mistake: "stubborn"}.run, manifest(), trial.LockedEntry, []string{"locked"}, nil},
+	"does not wait for the limit":     {raw{period: time.Second, mistake: "impatient"}.run, manifest(), trial.RetryAfter, []string{"limit of orders", "limit of the key"}, nil},
+	"sets its stop once":              {raw{period: time.Second, mistake: "naked"}.run, manifest(), trial.NoStop, []string{"lost stop"}, nil},
+	"has no stop for what it finds":   {raw{period: time.Second, mistake: "unprotected"}.run, manifest(), trial.NoStop, []string{"failure after the work", "service dies"}, nil},
+	"forgets its position":            {raw{period: time.Second, mistake: "forgets"}.run, manifest(), trial.Restart, []string{"killed while open", "killed in a reply", "killed in an order"}, []string{trial.Exposure, trial.BlindResend}},
+	"takes a missing mark for 0":      {raw{period: time.Second, mistake: "zero"}.run, manifest(), trial.Zero, []string{"no price"}, nil},
+	"has one key for all":             {raw{period: time.Second, mistake: "same key"}.run, manifest(), trial.KeyReuse, []string{"lost reply", "unhealthy"}, nil},
+	"looks right after a late answer": {raw{period: time.Second, mistake: "ticks"}.run, manifest(), trial.Exposure, []string{"late answer"}, nil},
+	"looks at once in its next life":  {raw{period: time.Second, mistake: "hasty"}.run, manifest(), trial.Exposure, []string{"killed on the way"}, nil},
+	"sends a failure again":           {raw{period: time.Second, mistake: "repeats"}.run, manifest(), trial.Exposure, []string{"killed behind a failure"}, nil},
+	"enters again after a refusal":    {raw{period: time.Second, mistake: "storm"}.run, manifest(), trial.Storm, []string{"locked"}, []string{trial.LockedEntry}},
 }
 
 // Each mistake is caught by its own judgement.

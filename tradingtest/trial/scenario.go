@@ -21,6 +21,7 @@ var scenarios = []struct {
 	{"page of a gateway", loses(tradingsim.GatewayErrorAfter(502), 4)},
 	{"failure after the work", loses(tradingsim.FailAfter(500, "internal_error"), 1)},
 	{"service dies", loses(tradingsim.CrashAfter(), 1)},
+	{"late answer", answersLate},
 	{"limit of orders", limits(isEntry)},
 	{"limit of the key", limits(func(operation string) bool { return operation != "GET /health" && operation != "GET /openapi.json" })},
 	{"unhealthy", disturbs(makeUnhealthy)},
@@ -32,8 +33,10 @@ var scenarios = []struct {
 			p.kill()
 		}
 	}},
-	{"killed in a reply", kills(func(*play) tradingsim.Fault { return tradingsim.DelayResponse(time.Hour) })},
-	{"killed in an order", kills(func(p *play) tradingsim.Fault { return tradingsim.Delay(p.Manifest.periods(1) / 2) })},
+	{"killed in a reply", kills(func(*play) tradingsim.Fault { return tradingsim.DelayResponse(time.Hour) }, 1)},
+	{"killed in an order", kills(func(p *play) tradingsim.Fault { return tradingsim.Delay(p.Manifest.periods(1) / 2) }, 1)},
+	{"killed on the way", kills(func(*play) tradingsim.Fault { return tradingsim.DropRequest() }, 1<<30)}, // the next life places it
+	{"killed behind a failure", killsBehindFailure},
 	{"lost stop", func(p *play) {
 		if n := int64(min(p.Quiet.Levels, 3)); n > 0 {
 			p.plan(tradingsim.DropRequest(), isLevels, 1+p.random.Int64N(n), 1+p.random.Int64N(4))
@@ -87,13 +90,43 @@ func limits(scope func(string) bool) func(*play) {
 	}
 }
 
-// kills kills the bot while its n-th entry is under way or its reply is.
-func kills(f func(*play) tradingsim.Fault) func(*play) {
+// answersLate carries out the n-th entry right before the bot's next look, so that its reads do not show it yet.
+func answersLate(p *play) {
+	if p.sandbox() { // its orders have no key to ask by
+		return
+	}
+	lag := min(time.Duration(p.Manifest.Lag), p.Manifest.periods(1)/2)
+	p.plan(tradingsim.Delay(p.Manifest.periods(1)-lag+p.draw(max(lag/2, 1))), isEntry, p.nth, 1)
+	if p.reaches(p.hit) {
+		p.hold(p.Manifest.periods(1), false)
+		p.fill() // what rests twice shows when it is held
+		p.settle()
+		p.goOn()
+	}
+}
+
+// kills kills the bot while its n-th entry, and what follows at once, is under way or its reply is.
+func kills(f func(*play) tradingsim.Fault, times int64) func(*play) {
 	return func(p *play) {
-		p.plan(f(p), isEntry, p.nth, 1)
+		p.plan(f(p), isEntry, p.nth, times)
 		if p.reaches(p.hit) {
 			p.kill()
 		}
+	}
+}
+
+// killsBehindFailure kills the bot after its n-th entry was executed and answered with a failure, and before it
+// could read anything.
+func killsBehindFailure(p *play) {
+	fails := p.planned(tradingsim.FailAfter(500, "internal_error"), isEntry, p.nth, 1)
+	p.choose(func(operation string) tradingsim.Fault {
+		if p.hit() && !isEntry(operation) {
+			return tradingsim.DropRequest()
+		}
+		return fails(operation)
+	})
+	if p.reaches(p.hit) {
+		p.kill()
 	}
 }
 

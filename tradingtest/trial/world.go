@@ -36,6 +36,7 @@ type world struct {
 	open      time.Time // since when anything is held
 	started   time.Time // the present life
 	dead      bool
+	part      bool // of it lives on while it is dead
 	kills     int
 	lived     time.Duration // how long bot and service lived, together
 }
@@ -77,7 +78,7 @@ func (w *world) see(p point) {
 	case p.kind == tradingsim.EventStart:
 		w.dead, w.started = false, p.at
 	case p.kind == tradingsim.EventKill:
-		w.dead = true
+		w.dead, w.part = true, p.c.Value == killedInPart
 		w.kills++
 	}
 }

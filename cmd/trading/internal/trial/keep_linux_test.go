@@ -19,7 +19,7 @@ func TestAKillTakesAllDescendants(t *testing.T) {
 	for marked(mark) < 7 { // the keeper, three shells and three sleeps
 		time.Sleep(10 * time.Millisecond)
 	}
-	require.NoError(t, p.Kill())
+	require.NoError(t, p.end())
 	require.Zero(t, marked(mark))
 }
 

@@ -56,13 +56,14 @@ func (p *process) Start() error {
 	return nil
 }
 
-func (p *process) Kill() error {
+func (p *process) Kill() (part bool, err error) { return false, p.end() }
+
+func (p *process) end() (err error) {
 	if p.stdin == nil { // it has not begun, or is dead
 		return nil
 	}
 	_ = p.stdin.Close() // it is closed where the program has ended
 	p.stdin = nil
-	var err error
 	if p.kill != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 		defer cancel()

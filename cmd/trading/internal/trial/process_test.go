@@ -31,7 +31,7 @@ func sleeper(t *testing.T, argv ...string) *process {
 		argv = []string{"sleep", "600"}
 	}
 	p := &process{self: self, argv: func() []string { return argv }, env: os.Environ(), output: filepath.Join(t.TempDir(), "out")}
-	t.Cleanup(func() { _ = p.Kill() })
+	t.Cleanup(func() { _ = p.end() })
 	return p
 }
 
@@ -48,7 +48,7 @@ func runs(p *process) bool {
 func TestAProgram(t *testing.T) {
 	p := sleeper(t, "sh", "-c", "echo one; echo two; exit 3")
 	require.False(t, runs(p))
-	require.NoError(t, p.Kill(), "it has not begun")
+	require.NoError(t, p.end(), "it has not begun")
 	require.NoError(t, p.Start())
 	<-p.Ended()
 	require.Equal(t, `exit status 3, "two"`, p.How())
@@ -57,7 +57,7 @@ func TestAProgram(t *testing.T) {
 	first := again.ended
 	require.NoError(t, again.Start(), "it runs")
 	require.Equal(t, first, again.ended)
-	require.NoError(t, again.Kill())
+	require.NoError(t, again.end())
 	require.False(t, runs(again))
 	require.Error(t, sleeper(t, "sh", "-c", "exit 0").startIn(t, filepath.Join(t.TempDir(), "none", "out")))
 }
@@ -74,11 +74,11 @@ func TestTheKillCommand(t *testing.T) {
 	p := sleeper(t)
 	p.env, p.kill = append(p.env, "FILE="+file), `echo "$FILE" > "$FILE"`
 	require.NoError(t, p.Start())
-	require.NoError(t, p.Kill())
+	require.NoError(t, p.end())
 	require.FileExists(t, file)
 	p.kill = "echo no such container; exit 3"
 	require.NoError(t, p.Start())
-	require.ErrorContains(t, p.Kill(), "--kill-command: exit status 3: no such container")
+	require.ErrorContains(t, p.end(), "--kill-command: exit status 3: no such container")
 	require.False(t, runs(p))
 }
 
@@ -88,7 +88,9 @@ func TestEachIsKilledInTurn(t *testing.T) {
 	for turn, left := range [][2]bool{{false, true}, {true, false}, {false, false}, {false, true}} {
 		require.NoError(t, p.process.Start())
 		require.NoError(t, p.sidecar.Start())
-		require.NoError(t, p.Kill())
+		part, err := p.Kill()
+		require.NoError(t, err)
+		require.Equal(t, part, left != [2]bool{}, "turn %d", turn)
 		require.Equal(t, left, [2]bool{runs(p.process), runs(p.sidecar)}, "turn %d", turn)
 	}
 }

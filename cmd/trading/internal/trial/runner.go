@@ -144,7 +144,7 @@ func (r *runner) one(ctx context.Context, s judge.Scene) (o judge.Outcome, event
 	var programs []*process
 	defer func() {
 		for _, p := range programs { // of a pair the scenario's end may kill one
-			err = errors.Join(err, p.Kill())
+			err = errors.Join(err, p.end())
 		}
 		err = errors.Join(err, log.Close())
 	}()

@@ -42,16 +42,16 @@ func (p *pair) Start() error {
 }
 
 // Kill kills whose turn it is: the bot, the sidecar, or both.
-func (p *pair) Kill() (err error) {
+func (p *pair) Kill() (part bool, err error) {
 	turn := p.turn % 3
 	p.turn++
 	if turn != 0 {
-		err = p.sidecar.Kill()
+		err = p.sidecar.end()
 	}
 	if turn != 1 {
-		err = errors.Join(err, p.process.Kill())
+		err = errors.Join(err, p.process.end())
 	}
-	return err
+	return turn != 2, err
 }
 
 // behindSidecar puts a sidecar between a bot and its service, with its files in a folder.

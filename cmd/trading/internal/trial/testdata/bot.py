@@ -44,9 +44,21 @@ def forget():
         os.remove(STATE)
 
 
+def find():
+    """Reads what became of a decision that would be executed once more under its key. Reads lag."""
+    if MISTAKE != "repeats":
+        save({})
+    time.sleep(PERIOD)
+    while positions() is None:
+        time.sleep(PERIOD)
+    forget()
+
+
 def carry_out(decision):
     """Sends a decision under its key until its outcome is known."""
     global locked
+    if not decision:
+        return find()
     for attempt in range(8):
         if MISTAKE == "blind":
             decision["key"] += "x"
@@ -61,10 +73,8 @@ def carry_out(decision):
             time.sleep(0.1 * 2**attempt)
         elif status < 500 and code != "idempotency_result_unknown":
             return forget()
-        else:  # it may have been executed: the account shows it
-            while positions() is None:
-                time.sleep(PERIOD)
-            return forget()
+        else:
+            return find()
 
 
 def decide(price):
@@ -107,6 +117,7 @@ if MISTAKE == "forgets":
 elif os.path.exists(STATE):
     with open(STATE) as file:
         carry_out(json.load(file))
+    time.sleep(0 if MISTAKE == "hasty" else PERIOD)  # reads lag
 while True:
     look()
     time.sleep(PERIOD)

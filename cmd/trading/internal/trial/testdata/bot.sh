@@ -19,20 +19,24 @@ send() {
 	[[ ! ${last#* } =~ ^[0-9]+$ ]] || resume=$((SECONDS + ${last#* } + 1))
 }
 
+# find reads what became of a decision that would be executed once more under its key. Reads lag.
+find() {
+	: >"$state"
+	sleep "$period"
+	until send "/positions?accountId=$TRADING_ACCOUNT" && [[ $status == 200 ]]; do sleep "$period"; done
+}
+
 carry_out() {
-	local key order
-	read -r key order <"$state"
-	for wait in 0.1 0.2 0.4 0.8 1.6 3.2; do
+	local key='' order=''
+	read -r key order <"$state" || [[ $key ]] || find
+	[[ ! $key ]] || for wait in 0.1 0.2 0.4 0.8 1.6 3.2; do
 		[[ $mistake != blind ]] || key+=x
 		send /orders --json "$order" --header "Idempotency-Key: $key"
 		case $status:$code in
 		200:) break ;;
 		*:rate_limited | *:idempotency_in_flight | *:no_price) sleep "$wait" ;;
 		*:account_locked) locked=yes && break ;;
-		*:idempotency_result_unknown | 5??:?*) # the account shows it
-			until send "/positions?accountId=$TRADING_ACCOUNT" && [[ $status == 200 ]]; do sleep "$period"; done
-			break
-			;;
+		*:idempotency_result_unknown | 5??:?*) find && break ;;
 		4??:?*) break ;;
 		*) sleep "$wait" ;;
 		esac
@@ -57,7 +61,7 @@ look() {
 	carry_out
 }
 
-[[ ! -e $state ]] || carry_out
+[[ ! -e $state ]] || { carry_out && sleep "$period"; } # reads lag
 while :; do
 	look
 	sleep "$period"
