@@ -61,7 +61,7 @@ func every(n int, first, apart time.Duration) (list []time.Duration) {
 // what the construction of paths earns by itself stands beside the result.
 func TestWhatCandlesCannotShow(t *testing.T) {
 	const bar = 5 * time.Minute
-	const drawn, useless, within, placebo = "their prices are drawn, and a drawn path holds no edge", "These candles cannot measure this bot", "within the error of how paths are drawn", "On candles of a random walk with the same volatility the bot grossed"
+	const drawn, useless, within, placebo = "their prices are drawn, and a drawn path holds no edge", "These candles cannot measure this bot", "not above the error of how paths are drawn", "On candles of a random walk with the same volatility the bot grossed"
 	// Eight fills at openings and two inside.
 	mixed := append(every(8, bar, 2*bar), 17*bar+time.Minute, 20*bar)
 	mixed[7] += 30 * time.Second

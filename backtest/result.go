@@ -265,7 +265,7 @@ func (r *Result) judgeCandles(p plan) {
 		return
 	}
 	if gross, unit := grossShare(worst.Trips), p.usualMove(); unit > 0 && len(worst.Trips) > 0 && gross < leastGross*unit {
-		r.warn("The gross profit of a round trip is %.2f basis points, within the error of how paths are drawn (%.2f).", 1e4*gross, 1e4*leastGross*unit)
+		r.warn("The gross profit of a round trip is %.2f basis points, not above the error of how paths are drawn (%.2f).", 1e4*gross, 1e4*leastGross*unit)
 	}
 	if r.Placebo != nil {
 		r.warn("On candles of a random walk with the same volatility the bot grossed $%s in %d round trips; here $%s in %d.",

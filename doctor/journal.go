@@ -121,7 +121,7 @@ func (l *look) pending(s subject, path string) {
 	case age > bad:
 		s.fail("pending-writes", "trading pending ls shows them; a person has to look.", "%d, the oldest for %s", n, age)
 	default:
-		s.warn("pending-writes", "Recover finds out; entries in these markets wait for it.", "%d, the oldest for %s", n, age)
+		s.warn("pending-writes", "Recover finds out, or, with the bot stopped, trading pending resolve; entries in these markets wait for it.", "%d, the oldest for %s", n, age)
 	}
 	if _, err := os.Lstat(path + ".gap"); err == nil {
 		s.fail("gap", "Compare the account's closes with what the bot did; the client removes the note when nothing is pending.", "an exit went out that the journal did not take")

@@ -31,6 +31,7 @@ func (g gatherer) gather(ctx context.Context) statusView {
 	all.Wait()
 	var pendingErr error
 	s.Pending, pendingErr = readPending(g.journals)
+	s.unread = pendingErr != nil
 	s.note("health", healthErr)
 	s.note("accounts", accountsErr)
 	s.note("pending writes", pendingErr)

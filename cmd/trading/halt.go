@@ -72,7 +72,7 @@ type askView struct {
 
 // reasonFlag is why entries are refused, in an operator's words.
 func reasonFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("reason", "asked for by an operator", "a text to keep")
+	return cmd.Flags().String("reason", "by an operator", "a text to keep")
 }
 
 // asker asks a running protection.

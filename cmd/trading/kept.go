@@ -86,7 +86,7 @@ func (k *kept) find(id trading.IntentID) (*trading.JournaledWrite, error) {
 			return w, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: write %s is not pending: there is no such write, or it is resolved and not kept", k.name, cli.Printable(id))
+	return nil, fmt.Errorf("%s: write %s is not pending: there is no such write, or it is resolved and not kept; trading journal ls lists what there is", k.name, cli.Printable(id))
 }
 
 // pending finds the pending writes with the ids, or all if there is none.

@@ -65,11 +65,12 @@ and of one bot, with its local key, at the URL.`,
 		pending, err := readPending(read)
 		now := time.Now()
 		printed := out.Print(pending, func(w io.Writer) {
-			if len(pending) == 0 && err == nil {
+			switch {
+			case len(pending) > 0:
+				pendingTable(w, pending, now)
+			case err == nil:
 				emptyList(w, read, len(*journals) > 0)
-				return
 			}
-			pendingTable(w, pending, now)
 		})
 		return errors.Join(printed, err)
 	}
@@ -96,11 +97,12 @@ func (f *fleet) pending(ctx context.Context, service *cli.Service, out *cli.Outp
 	}
 	now := time.Now()
 	printed := out.Print(pending, func(w io.Writer) {
-		if len(pending) == 0 && err == nil {
+		switch {
+		case len(pending) > 0:
+			pendingTable(w, pending, now)
+		case err == nil:
 			cli.Row(w, "no pending writes")
-			return
 		}
-		pendingTable(w, pending, now)
 	})
 	return errors.Join(printed, err)
 }

@@ -65,7 +65,7 @@ func renderBody(s statusView, chosen int, now time.Time, t theme) []string {
 	if s.Archived > 0 {
 		lines = append(lines, "", t.dim(fmt.Sprintf("%d archived accounts are not shown", s.Archived)))
 	}
-	lines = append(append(lines, ""), renderPending(s.Pending, now, t)...)
+	lines = append(append(lines, ""), renderPending(s, now, t)...)
 	return append(append(lines, ""), renderLimits(s.Limits, t)...)
 }
 
@@ -252,13 +252,16 @@ func signed(a cli.Amount) string {
 	return cli.DollarsIf(a)
 }
 
-func renderPending(pending []pendingView, now time.Time, t theme) []string {
-	if len(pending) == 0 {
+func renderPending(s statusView, now time.Time, t theme) []string {
+	switch {
+	case len(s.Pending) == 0 && s.unread:
+		return []string{t.bad("pending writes: not known")}
+	case len(s.Pending) == 0:
 		return []string{t.dim("no pending writes")}
 	}
 	g := grid{}
 	g.head(t, "PENDING WRITE", ">FOR", "ACCOUNT", "SYMBOL", "ID", "LAST")
-	for _, p := range pending {
+	for _, p := range s.Pending {
 		lasts := now.Sub(p.Decided)
 		paint := t.warn
 		if lasts >= pendingBad {

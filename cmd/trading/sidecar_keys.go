@@ -82,7 +82,7 @@ that bot alone, and two bots with one key are taken for one.`,
 		v := viewKey(k)
 		v.Key, v.Made = secret, ""
 		if k.Live {
-			app.Sayf("whether the service has the account shows when the bot asks: account_not_found means that its real key does not reach it")
+			app.Sayf("no account was looked up: if the bot is answered account_not_found, the real key of the sidecar does not reach it")
 		}
 		return out.Print(v, func(w io.Writer) { fmt.Fprintln(w, secret) })
 	}

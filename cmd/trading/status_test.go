@@ -103,3 +103,14 @@ func TestFound22_AnOldAssessmentIsNotSafe(t *testing.T) {
 		assert.Regexp(t, `(?m)^.*\bfail\b.*\bhealth\b`, strings.ToLower(r.ends(cli.Unsound, "", "doctor")))
 	})
 }
+
+// A journal that cannot be read is not one without pending writes.
+func TestStatusOfAJournalThatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		code, out, _ := r.run("status", "--env", "live", "--journal", t.TempDir()+"/none.journal")
+		assert.Equal(t, 1, code)
+		assert.Contains(t, out, "pending writes: not known")
+		assert.NotContains(t, out, "no pending writes")
+	})
+}

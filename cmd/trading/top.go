@@ -120,7 +120,7 @@ func flattenFromTop(ctx context.Context, service *cli.Service, a accountView, sa
 func haltFromTop(ctx context.Context, dir string, id trading.AccountID) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	s, err := protect.Ask(ctx, dir, protect.Request{Account: id, Kind: protect.RequestHalt, Reason: "asked for by an operator"})
+	s, err := protect.Ask(ctx, dir, protect.Request{Account: id, Kind: protect.RequestHalt, Reason: "by an operator"})
 	switch {
 	case errors.Is(err, protect.ErrNotRunning):
 		return "no protection runs: only programs that follow the folder take no entries", nil

@@ -227,6 +227,7 @@ type statusView struct {
 	// Archived accounts are not shown.
 	Archived int           `json:"archived"`
 	Pending  []pendingView `json:"pending"`
+	unread   bool          // not every journal could be read, so that none in Pending proves nothing
 	Limits   []limitView   `json:"limits"`
 	// Errors are the reads that failed.
 	Errors []string `json:"errors,omitempty"`

@@ -160,6 +160,8 @@ func answerText(a *ledger.Answer, quote func(string) string) string {
 		text = "the answer is a success"
 	case ledger.Refusal:
 		text = fmt.Sprintf("the answer is %d %s", a.Status, quote(a.Code))
+	case ledger.Unclear:
+		text = fmt.Sprintf("the answer is %d, which proves nothing", a.Status)
 	default:
 		text = fmt.Sprintf("something in front of the service answered %d", a.Status)
 	}

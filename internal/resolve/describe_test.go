@@ -30,6 +30,7 @@ func TestFactsInWords(t *testing.T) {
 		{ledger.Fact{Kind: ledger.SendEnded, Answer: success}, "it was sent: the answer is a success"},
 		{ledger.Fact{Kind: ledger.SendEnded, Answer: replayed(tooSmall)}, "it was sent: the answer is 400 <MIN_NOTIONAL>, repeated"},
 		{ledger.Fact{Kind: ledger.SendEnded, Answer: ledger.Answer{Class: ledger.Foreign, Status: 502}}, "it was sent: something in front of the service answered 502"},
+		{ledger.Fact{Kind: ledger.SendEnded, Answer: ledger.Answer{Class: ledger.Unclear, Status: 500}}, "it was sent: the answer is 500, which proves nothing"},
 		{ledger.Fact{Kind: ledger.SendHeard, Answer: success, Send: 1}, "a late answer to send 1: the answer is a success"},
 		{ledger.Fact{Kind: ledger.KeyChanged}, "it was sent under the next key"},
 		{ledger.Fact{Kind: ledger.SendingOver}, "its sending ended"},

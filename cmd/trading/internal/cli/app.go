@@ -255,7 +255,7 @@ func (a *App) Confirm(ctx context.Context, question string) error {
 // Ask reads a line from the terminal. It returns when the context ends, too.
 func (a *App) Ask(ctx context.Context, prompt string) (string, error) {
 	if !a.InTerminal {
-		return "", Misuse("this needs a terminal")
+		return "", Misuse("this needs a terminal: a person has to answer")
 	}
 	fmt.Fprint(a.Err, prompt)
 	type line struct {
