@@ -48,6 +48,8 @@ def place(order, key, lost=False):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     if send("GET", "/health")[1].get("ok") is not True:
         sys.exit("not safe to trade now")  # exits with 1
     outcome, what = place(json.dumps({"accountId": ACCOUNT, "symbol": "BTC", "side": "long", "size": 0.01, "leverage": 2}), sys.argv[1])

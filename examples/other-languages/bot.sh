@@ -6,7 +6,7 @@
 # The same DECISION, sent again or after a crash, is the same order for 24 hours.
 # Exits with 0 if it was placed, 1 if nothing was placed, 3 if a person has to look.
 set -euo pipefail
-key=$1
+key=${1:?which DECISION? bot.sh DECISION}
 order='{"accountId":"'$TRADING_ACCOUNT'","symbol":"BTC","side":"long","size":0.01,"leverage":2}'
 
 # The API key goes through a pipe: arguments of curl can be seen by every user. curl

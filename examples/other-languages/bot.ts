@@ -45,7 +45,8 @@ async function place(order: Schemas["OrderRequest"], key: string): Promise<[numb
   return [lost ? 3 : 1, code ?? "no answer"]
 }
 
-async function main(key: string): Promise<number> {
+async function main(key?: string): Promise<number> {
+  if (!key) return console.error("which DECISION? node bot.ts DECISION"), 1
   if ((await send("/health")).data.ok !== true) return console.error("not safe to trade now"), 1
   const [outcome, what] = await place({ accountId, symbol: "BTC", side: "long", size: 0.01, leverage: 2 }, key)
   console.log(["placed:", "nothing was placed:", "", "look at the account:"][outcome], what)

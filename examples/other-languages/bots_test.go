@@ -95,6 +95,14 @@ func TestTypeScript(t *testing.T) {
 // was executed, and that the bot says so.
 func testBot(t *testing.T, bot []string) {
 	const placed, nothing, look = 0, 1, 3
+	t.Run("no decision", func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		defer sim.Close()
+		code, out := run(t, sim, bot)
+		require.Equal(t, nothing, code)
+		require.Contains(t, out, "DECISION", "it says what is missing")
+		require.Zero(t, sent(sim))
+	})
 	for name, row := range map[string]struct {
 		faults   []tradingsim.Fault
 		code     int

@@ -8,6 +8,7 @@
 import fs from "node:fs"
 const { TRADING_BASE_URL: base, TRADING_ACCOUNT: account, TRADING_LIVE_KEY: live, TRADING_SANDBOX_KEY: sandbox } = process.env
 const [state, period] = [process.argv[2], Number(process.argv[3] ?? 60) * 1000]
+if (!state) throw new Error("which STATE? node loop.mjs STATE [SECONDS]")
 const pause = (ms) => new Promise((done) => setTimeout(done, ms))
 const kept = 23 * 3600_000 // the service knows a key for 24 hours
 let resume = 0, locked = false, n = 0
