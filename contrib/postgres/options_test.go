@@ -49,6 +49,7 @@ func TestOptionsThatAreNotSet(t *testing.T) {
 func TestABotThatReports(t *testing.T) {
 	t.Parallel()
 	o := options()
+	o.Lease = 3 * time.Second
 	o.Alive = o.Lease / 2
 	s := opened(t, address(t), o)
 	for began := time.Now(); time.Since(began) < 2*o.Lease; time.Sleep(o.Lease / 20) {
@@ -60,7 +61,9 @@ func TestABotThatReports(t *testing.T) {
 
 // What one call appends is bounded; of a store that is closed nobody notes that it lacks something.
 func TestBounds(t *testing.T) {
-	s := opened(t, address(t), options())
+	o := options()
+	o.Lease = 20 * time.Second // for which an append is waited for
+	s := opened(t, address(t), o)
 	require.ErrorIs(t, s.Append(t.Context(), true, journal.Record{Intent: "x", Data: make([]byte, mostBytes)}), journal.ErrInvalid)
 	require.NoError(t, s.Append(t.Context(), true, journal.Record{Intent: "x", Data: make([]byte, mostBytes-1000)}))
 	require.NoError(t, s.Close())
