@@ -115,6 +115,24 @@ const (
 // cell is what the process says that has the file open, and the one that is started after.
 type cell struct{ while, next string }
 
+// anotherOne is when a whole file of this user's is at the path, a new one or an old.
+var anotherOne = map[string]cell{
+	"journal":            {moved, believed},
+	"journal's lock":     {lockedItself, nobodyHasIt},
+	"journal's gap":      {believed, believed},
+	"audit":              {moved, believed},
+	"audit's lock":       {lockedItself, nobodyHasIt},
+	"protection's state": {inMemory, believed},
+	"protection's lock":  {lockedItself, nobodyHasIt},
+	"sidecar's answers":  {moved, believed},
+	"sidecar's keys":     {believed, believed},
+	"sidecar's halt":     {inMemory, believed},
+	"sidecar's account":  {moved, nobodyHasIt},
+	"key file":           {believed, believed},
+	"note of a visit":    {believed, believed},
+	"profile":            {input, input},
+}
+
 var table = map[string]map[string]cell{
 	"taken away": {
 		"journal":            {moved, begins},
@@ -132,38 +150,8 @@ var table = map[string]map[string]cell{
 		"note of a visit":    {none, none},
 		"profile":            {none, none},
 	},
-	"replaced": {
-		"journal":            {moved, believed},
-		"journal's lock":     {lockedItself, nobodyHasIt},
-		"journal's gap":      {believed, believed},
-		"audit":              {moved, believed},
-		"audit's lock":       {lockedItself, nobodyHasIt},
-		"protection's state": {inMemory, believed},
-		"protection's lock":  {lockedItself, nobodyHasIt},
-		"sidecar's answers":  {moved, believed},
-		"sidecar's keys":     {believed, believed},
-		"sidecar's halt":     {inMemory, believed},
-		"sidecar's account":  {moved, nobodyHasIt},
-		"key file":           {believed, believed},
-		"note of a visit":    {believed, believed},
-		"profile":            {input, input},
-	},
-	"restored from an older copy": {
-		"journal":            {moved, believed},
-		"journal's lock":     {lockedItself, nobodyHasIt},
-		"journal's gap":      {believed, believed},
-		"audit":              {moved, believed},
-		"audit's lock":       {lockedItself, nobodyHasIt},
-		"protection's state": {inMemory, believed},
-		"protection's lock":  {lockedItself, nobodyHasIt},
-		"sidecar's answers":  {moved, believed},
-		"sidecar's keys":     {believed, believed},
-		"sidecar's halt":     {inMemory, believed},
-		"sidecar's account":  {moved, nobodyHasIt},
-		"key file":           {believed, believed},
-		"note of a visit":    {believed, believed},
-		"profile":            {input, input},
-	},
+	"replaced":                    anotherOne,
+	"restored from an older copy": anotherOne,
 	"its folder taken away": {
 		"journal":            {moved, none},
 		"journal's lock":     {moved, none},

@@ -59,60 +59,34 @@ func (w *worker) account() *trading.Account {
 
 func (w *worker) symbol() string { return symbols[w.dice.intN(len(symbols))] }
 
+// reading is a read that a worker can draw.
+type reading struct {
+	op trading.Operation
+	do func(context.Context) error
+}
+
+func reads[T any](op trading.Operation, read func(context.Context, ...trading.CallOption) (T, error)) reading {
+	return reading{op, func(ctx context.Context) error { return rig.Only(read(ctx)) }}
+}
+
+func (w *worker) readOne(ctx context.Context, of ...reading) {
+	one := of[w.dice.intN(len(of))]
+	w.tally.read(one.op, one.do(ctx))
+}
+
 func (w *worker) readPaper(ctx context.Context) {
-	var err error
-	op := trading.OpSandboxState
-	switch paper := w.client.Sandbox; w.dice.intN(8) {
-	case 0, 1:
-		_, err = paper.State(ctx)
-	case 2:
-		op = trading.OpSandboxPositions
-		_, err = paper.Positions(ctx)
-	case 3:
-		op = trading.OpSandboxTrades
-		_, err = paper.Trades(ctx)
-	case 4:
-		op = trading.OpMarkets
-		_, err = paper.Markets(ctx)
-	case 5:
-		op = trading.OpPrices
-		_, err = paper.Prices(ctx)
-	case 6:
-		op = trading.OpHealth
-		_, err = w.client.Health(ctx)
-	default:
-		op = trading.OpPrices
-		_, err = paper.Price(ctx, w.symbol())
-	}
-	w.tally.read(op, err)
+	paper := w.client.Sandbox
+	state := reads(trading.OpSandboxState, paper.State)
+	w.readOne(ctx, state, state, reads(trading.OpSandboxPositions, paper.Positions), reads(trading.OpSandboxTrades, paper.Trades),
+		reads(trading.OpMarkets, paper.Markets), reads(trading.OpPrices, paper.Prices), reads(trading.OpHealth, w.client.Health),
+		reading{trading.OpPrices, func(ctx context.Context) error { return rig.Only(paper.Price(ctx, w.symbol())) }})
 }
 
 func (w *worker) readLive(ctx context.Context, a *trading.Account) {
-	var err error
-	op := trading.OpState
-	switch w.dice.intN(8) {
-	case 0:
-		_, err = a.State(ctx)
-	case 1, 2:
-		op = trading.OpPositions
-		_, err = a.Positions(ctx)
-	case 3:
-		op = trading.OpTrades
-		_, err = a.Trades(ctx)
-	case 4:
-		op = trading.OpOpenOrders
-		_, err = a.OpenOrders(ctx)
-	case 5:
-		op = trading.OpFinishedRuns
-		_, err = a.FinishedRuns(ctx)
-	case 6:
-		op = trading.OpFunding
-		_, err = a.Funding(ctx)
-	default:
-		op = trading.OpAccounts
-		_, err = w.client.Live.Accounts(ctx)
-	}
-	w.tally.read(op, err)
+	positions := reads(trading.OpPositions, a.Positions)
+	w.readOne(ctx, reads(trading.OpState, a.State), positions, positions, reads(trading.OpTrades, a.Trades),
+		reads(trading.OpOpenOrders, a.OpenOrders), reads(trading.OpFinishedRuns, a.FinishedRuns), reads(trading.OpFunding, a.Funding),
+		reads(trading.OpAccounts, w.client.Live.Accounts))
 }
 
 // order is one that no other is like, a few of them too large for any account.
