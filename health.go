@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
@@ -102,11 +101,11 @@ func (g *healthGate) fresh(ctx context.Context) (*Health, error) {
 	switch {
 	case g.known != nil && g.tooOld(ageless) == nil:
 		return g.known, nil
-	case g.err != nil && ledger.Elapsed(g.asked) < maxHealthAge:
+	case g.err != nil && resolve.Elapsed(g.asked) < maxHealthAge:
 		return nil, g.err
-	case g.known != nil && g.refreshed == nil && g.old > mostAgain && ledger.Elapsed(g.asked) < maxHealthAge:
+	case g.known != nil && g.refreshed == nil && g.old > mostAgain && resolve.Elapsed(g.asked) < maxHealthAge:
 		return nil, g.tooOld(ageless)
-	case g.known != nil && g.refreshed == nil && g.old > 0 && ledger.Elapsed(g.asked) < againAfter:
+	case g.known != nil && g.refreshed == nil && g.old > 0 && resolve.Elapsed(g.asked) < againAfter:
 		return nil, errReading
 	default:
 		g.refreshLocked(ctx)
@@ -155,7 +154,7 @@ func (g *healthGate) get(ctx context.Context) (*Health, error) {
 // tooOld says why the known assessment is not used; nil if it is. One whose age is not known
 // is used for so long from when it was asked for. The lock is held.
 func (g *healthGate) tooOld(unknownFor time.Duration) error {
-	holds, asked := g.holdsFor(), ledger.Elapsed(g.asked)
+	holds, asked := g.holdsFor(), resolve.Elapsed(g.asked)
 	age, ok := g.ageOf(g.known, time.Now())
 	switch {
 	case asked > holds:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
 // The attempts of a call, and the policy of sending again.
@@ -162,7 +163,7 @@ func (c *call) outlives(wait time.Duration) bool {
 	case bounded && time.Until(deadline) <= wait:
 		return true
 	case c.write != nil:
-		return ledger.Elapsed(c.began)+wait >= c.opts.ttlOf(c.entry)
+		return resolve.Elapsed(c.began)+wait >= c.opts.ttlOf(c.entry)
 	default:
 		return !bounded && wait > limiter.Window
 	}

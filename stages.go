@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
+	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
 // The stages that each send of a call passes.
@@ -111,7 +111,7 @@ func (c *call) takeSlot() error {
 		if ttl := c.opts.ttlOf(w.entry); ttl == 0 && c.sends == 0 { // it may be sent once, but not wait
 			needs.FailFast = true
 		} else {
-			needs.Until = time.Now().Add(ttl - ledger.Elapsed(w.began))
+			needs.Until = time.Now().Add(ttl - resolve.Elapsed(w.began))
 		}
 	}
 	if len(c.core.hooks) > 0 {

@@ -136,7 +136,7 @@ func (w *writing) MayLeave() error {
 	switch {
 	case w.ctx.Err() != nil:
 		return w.ctx.Err()
-	case ledger.Elapsed(w.began) >= w.of.Ledger.SendTTL():
+	case resolve.Elapsed(w.began) >= w.of.Ledger.SendTTL():
 		return w.tooOld()
 	case !w.of.MaySend():
 		return errHeard
@@ -154,7 +154,7 @@ func (w *writing) LeaveBy() time.Time { return w.permit.leaveBy() }
 func (w *writing) tooOld() error {
 	return &GuardError{
 		Kind:   ErrExpired,
-		Reason: fmt.Sprintf("decided %s ago, may be sent for %s", ledger.Elapsed(w.began).Round(time.Millisecond), w.of.Ledger.SendTTL()),
+		Reason: fmt.Sprintf("decided %s ago, may be sent for %s", resolve.Elapsed(w.began).Round(time.Millisecond), w.of.Ledger.SendTTL()),
 	}
 }
 

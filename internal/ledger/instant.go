@@ -71,9 +71,3 @@ func agree(then, now Instant) bool {
 func since(then, now Instant) time.Duration {
 	return max(now.Mono-then.Mono, now.Wall.Sub(then.Wall))
 }
-
-// Elapsed is how long ago a moment of this process was, by whichever clock ran further.
-func Elapsed(from time.Time) time.Duration {
-	now := time.Now()
-	return max(now.Sub(from), now.Round(0).Sub(from.Round(0)))
-}

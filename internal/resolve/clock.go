@@ -24,6 +24,12 @@ func (c Clocks) At(t time.Time) ledger.Instant {
 	return ledger.Instant{Wall: t.Round(0), Mono: t.Sub(c.began), Service: c.service.At(t)}
 }
 
+// Elapsed is how long ago a moment of this process was, by whichever clock ran further.
+func Elapsed(from time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(from), now.Round(0).Sub(from.Round(0)))
+}
+
 // Heard takes the Date of an answer. One that is repeated, or that a cache kept, says nothing of now.
 func (c Clocks) Heard(header http.Header, sent, received time.Time) {
 	if header["Age"] == nil && !transport.Replayed(header) {

@@ -361,7 +361,7 @@ func isYoung(w *OpenWrite) bool {
 	if !w.received.Load() {
 		window -= limitWindow
 	}
-	return ledger.Elapsed(w.Intent.Decided) < window
+	return Elapsed(w.Intent.Decided) < window
 }
 
 func byDecision(a, b *OpenWrite) int {

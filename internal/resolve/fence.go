@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tradingapi/trading-go/internal/api"
-	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 	"github.com/tradingapi/trading-go/internal/spec"
 )
@@ -88,7 +87,7 @@ var errTooLate = errors.New("the question was held up for too long to be asked")
 
 // MayLeave implements the gate of a request.
 func (s shortly) MayLeave() error {
-	if ledger.Elapsed(s.from) > s.left {
+	if Elapsed(s.from) > s.left {
 		return errTooLate
 	}
 	return nil

@@ -32,7 +32,7 @@ func (d *Driver) Before(ctx context.Context, w *OpenWrite, sent bool) error {
 	if d.Durable() {
 		waits := exitWaits
 		if w.Intent.Entry {
-			waits = w.Ledger.SendTTL() - ledger.Elapsed(w.Intent.Decided)
+			waits = w.Ledger.SendTTL() - Elapsed(w.Intent.Decided)
 		}
 		if waits <= 0 {
 			return ErrTooOld

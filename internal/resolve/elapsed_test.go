@@ -1,4 +1,4 @@
-package ledger
+package resolve
 
 import (
 	"testing"
