@@ -63,7 +63,7 @@ func Read() (p Pages, err error) {
 	}
 	p.Behind = 5 * time.Second
 	for page, says := range map[string]string{
-		"docs/errors.md": "Five seconds after that read the positions", "README.md": "a read of the positions that began five seconds later",
+		"docs/errors.md": "Five seconds after that read the positions", "README.md": "wait five seconds, read the positions, and order what is missing",
 	} {
 		text, err := os.ReadFile(filepath.Join(Root(), page))
 		if err != nil {
