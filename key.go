@@ -179,7 +179,7 @@ func (d *decisions) terms(r *request, traits resolve.Traits) ledger.Terms {
 		Keyed:         r.env == EnvLive,
 		Entry:         r.entry,
 		Resolves:      r.endpoint.Resolves(),
-		Idempotent:    r.changesNothingTwice(),
+		Idempotent:    r.all || r.endpoint.Name == OpCancelOrder || r.endpoint.Name == OpCancelRun,
 		Lasting:       !traits.Waits,
 		Exclusive:     d.isExclusive(r.account),
 		TTL:           r.opts.ttlOf(r.entry),

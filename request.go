@@ -21,9 +21,3 @@ type request struct {
 	alone    bool // on a connection of its own
 	began    time.Time
 }
-
-// changesNothingTwice reports whether a second execution of the write changes nothing that the first has not:
-// a cancel, or a close of all of a position.
-func (r *request) changesNothingTwice() bool {
-	return r.all || r.endpoint.Name == OpCancelOrder || r.endpoint.Name == OpCancelRun
-}

@@ -65,7 +65,12 @@ func (c *call) giveTurnBack() {
 }
 
 func (c *call) askGuards() (err error) {
-	w := c.write.asGuardsSee()
+	w := Write{
+		Operation: c.endpoint.Name, Environment: c.env, Account: c.account, Symbol: c.symbol,
+		Entry: c.entry, Order: c.write.placed, Tag: c.opts.tag,
+		skipHealth:   c.opts.skipHealthGate,
+		allowPending: c.opts.allowPending || c.write.doubt, // its own doubt does not hold it back
+	}
 	if c.core.isExclusive(c.account) {
 		w.books = c.core.books
 	}

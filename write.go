@@ -83,20 +83,6 @@ func (w *writing) sameKey(id string) error {
 	return nil
 }
 
-func (w *writing) asGuardsSee() Write {
-	return Write{
-		Operation:    w.endpoint.Name,
-		Environment:  w.env,
-		Account:      w.account,
-		Symbol:       w.symbol,
-		Entry:        w.entry,
-		Order:        w.placed,
-		Tag:          w.opts.tag,
-		skipHealth:   w.opts.skipHealthGate,
-		allowPending: w.opts.allowPending || w.doubt, // its own doubt does not hold it back
-	}
-}
-
 // hear has the ledger take an answer in, and say whether to send once more, and after how long a wait. named
 // is the wait of a call that gives up.
 func (w *writing) hear(h *heard, said ledger.Answer) (wait, named time.Duration, more bool) {

@@ -180,12 +180,6 @@ func (b *Books) account(id AccountKey) *account {
 	return a
 }
 
-// known reports whether there is a read that writes are held against, or will be once
-// the others are there too.
-func (a *account) known() bool {
-	return !a.posAt.IsZero() || !a.rowsAt.IsZero() || !a.ordersAt.IsZero() || !a.finAt.IsZero()
-}
-
 // forget drops the reads: what they show is no baseline any more.
 func (a *account) forget() {
 	a.posAt, a.rowsAt, a.ordersAt, a.finAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}

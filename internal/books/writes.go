@@ -63,16 +63,6 @@ func (b *Books) Enter(w *Booked) Note {
 	a := b.account(w.account())
 	w.ids, w.entered = a.ids(w), time.Now()
 	a.enterTrail(w)
-	a.enter(w)
-	if w.Note == nil {
-		return Note{}
-	}
-	n := Note{Sent: w.sent, IDs: w.ids, NoIDs: w.company, NoTrail: w.company, Trail: a.saved(w)}
-	w.based = n.Trail != nil
-	return n
-}
-
-func (a *account) enter(w *Booked) {
 	w.in = true
 	a.open[w] = struct{}{}
 	for p := range a.placesOf(w) {
@@ -84,6 +74,12 @@ func (a *account) enter(w *Booked) {
 			p.unaware = append(p.unaware, w)
 		}
 	}
+	if w.Note == nil {
+		return Note{}
+	}
+	n := Note{Sent: w.sent, IDs: w.ids, NoIDs: w.company, NoTrail: w.company, Trail: a.saved(w)}
+	w.based = n.Trail != nil
+	return n
 }
 
 // placesOf yields the places of a write.
@@ -248,7 +244,8 @@ func (b *Books) Wants(w *Booked) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
-	return a.known() || a.declared || w.waits() || a.trails.trail(w.Places[0].Symbol).Base != nil
+	read := !a.posAt.IsZero() || !a.rowsAt.IsZero() || !a.ordersAt.IsZero() || !a.finAt.IsZero()
+	return read || a.declared || w.waits() || a.trails.trail(w.Places[0].Symbol).Base != nil
 }
 
 // Did is what a write that has ended did.

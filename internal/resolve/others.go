@@ -32,7 +32,13 @@ func (d *Driver) Exclusive(account pending.AccountID) bool {
 // askJournal has the books know the sign that an earlier run has seen. It waits so long for a journal
 // that hangs, and holds up nobody else meanwhile.
 func (d *Driver) askJournal(ctx context.Context, account pending.AccountID, waits time.Duration) error {
-	if !d.Durable() || account == "" || !d.cfg.IsExclusive(account) || d.isAsked(account) {
+	if !d.Durable() || account == "" || !d.cfg.IsExclusive(account) {
+		return nil
+	}
+	d.view.mu.Lock()
+	asked := d.asked[account]
+	d.view.mu.Unlock()
+	if asked {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, waits, errHangs)
@@ -48,12 +54,6 @@ func (d *Driver) askJournal(ctx context.Context, account pending.AccountID, wait
 	}
 	d.asked[account] = true
 	return nil
-}
-
-func (v *view) isAsked(account pending.AccountID) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.asked[account]
 }
 
 // trades notes that a write trades an account. By two base URLs it may be one account or two: what
