@@ -127,24 +127,32 @@ func (l Newest) since(base Newest) (ids []string, complete bool) {
 	return l.IDs, len(base.IDs) == 0 && len(l.IDs)+l.More < ListCut
 }
 
-// Equal reports whether two reads show the same of a symbol. Trades that are closed in
+// Equal reports whether a later read shows the same of a symbol. Trades that are closed in
 // another one meanwhile make no difference, as long as no row of this one leaves the
 // list.
 func (s State) Equal(o State, symbol string) bool {
 	return s.Position.Size.Equal(o.Position.Size) && s.Position.EntryPrice.Equal(o.Position.EntryPrice) &&
 		s.Position.OpenedAt == o.Position.OpenedAt && s.Status == o.Status &&
-		slices.EqualFunc(rowsIn(s.Rows, symbol), rowsIn(o.Rows, symbol), sameRow) &&
+		sameTrades(s.Rows, o.Rows, symbol) &&
 		slices.Equal(s.Orders, o.Orders) && slices.Equal(s.Runs, o.Runs) &&
 		slices.Equal(s.Finished.IDs, o.Finished.IDs) && s.Finished.More == o.Finished.More
 }
 
-// rowsIn are the rows that may be of a symbol.
-func rowsIn(rows []Row, symbol string) []Row {
-	other := func(r Row) bool { return r.Symbol != symbol && r.Symbol != "" }
-	if !slices.ContainsFunc(rows, other) {
-		return rows
+// sameTrades reports whether a later list shows the same of a symbol: what comes, and what leaves it, is of others.
+// A row that comes may look like one that leaves.
+func sameTrades(rows, later []Row, symbol string) bool {
+	may := func(r Row) bool { return r.Symbol == symbol || r.Symbol == "" }
+	for fresh := range len(later) + 1 {
+		stayed := later[fresh:]
+		n := min(len(stayed), len(rows))
+		if slices.EqualFunc(stayed[:n], rows[:n], sameRow) && !slices.ContainsFunc(rows[n:], may) && !slices.ContainsFunc(stayed[n:], may) {
+			return true
+		}
+		if fresh < len(later) && may(later[fresh]) {
+			return false
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(rows), other)
+	return false
 }
 
 // Base is a baseline: a position of a symbol, and the closed trades that belong to it. README.md says how

@@ -172,3 +172,31 @@ func TestStateEqual(t *testing.T) {
 		}
 	}
 }
+
+// Of rows without times one may leave a list, and one that looks like it may come: that is another list.
+func TestAListInWhichAnEqualTradeIsNewer(t *testing.T) {
+	trades := func(symbols string) (list []Row) {
+		for _, of := range symbols {
+			list = append(list, Row{Digest: uint64(of), Symbol: map[bool]string{true: "BTC", false: "ETH"}[of == 'b']})
+		}
+		return list
+	}
+	for _, c := range []struct {
+		one, later string
+		want       bool
+	}{
+		{"xyzb", "bvwx", false},
+		{"xyzb", "bxyz", false},
+		{"xyzb", "wxyz", false},
+		{"wxyz", "bwxy", false},
+		{"bxyz", "vbxy", true},
+		{"xyzbu", "vwxyzb", true},
+		{"xyz", "uvw", true},
+		{"b", "ab", true},
+		{"", "ab", false},
+		{"", "a", true},
+	} {
+		one, later := State{Rows: trades(c.one)}, State{Rows: trades(c.later)}
+		assert.Equal(t, c.want, one.Equal(later, "BTC"), "%s, then %s", c.one, c.later)
+	}
+}

@@ -51,12 +51,17 @@ func (t *Trades) From(place int) Trades {
 // End is the place behind the newest row.
 func (t *Trades) End() int { return t.First + len(t.Rows) }
 
-// Newest reports whether a list, newest first, begins with the newest row that is known.
+// Newest reports whether a list, newest first, begins with the newest rows that are known.
 func (t *Trades) Newest(list []Row) bool {
 	if len(t.Rows) == 0 || len(list) == 0 {
 		return len(t.Rows) == len(list)
 	}
-	return sameRow(list[0], t.Rows[len(t.Rows)-1])
+	for i := range min(len(list), len(t.Rows)) {
+		if !sameRow(list[i], t.Rows[len(t.Rows)-1-i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // Since are the rows of a symbol from a place on.

@@ -114,6 +114,9 @@ func TestAListThatBeginsAnew(t *testing.T) {
 	assert.True(t, k.Newest([]Row{row(2)}))
 	assert.False(t, k.Newest([]Row{row(1)}))
 	assert.False(t, k.Newest(nil))
+	alike := Trades{Rows: []Row{row(1), row(2), row(3), row(2)}}
+	assert.True(t, alike.Newest([]Row{row(2), row(3), row(2), row(1), row(0)}))
+	assert.False(t, alike.Newest([]Row{row(2), row(1)}), "a row looks like the newest")
 	assert.Equal(t, None, k.Take([]Row{row(9)}, now, 2))
 	assert.Equal(t, 3, k.First)
 	assert.Equal(t, 4, k.End())
