@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // GiveUp notes that nobody can find out about a write, which can run no more: whatever it did,
@@ -63,5 +64,6 @@ func (a *account) settle(w *Booked, of *accounting.Trail, looks Read, show accou
 		}
 	}
 	at := accounting.Base{Position: show.Position.Size, Place: t.trades.End(), Status: show.Status, At: t.clock}
+	_, at.Newer = t.trades.Nearby(at.Place, w.Places[0].Symbol, looks.Ended.Sub(looks.Begun)+a.lag+servicetime.Tolerance)
 	return of.Settle(at, looks.Begun.Add(-a.lag), looks.Ended, func(id string) bool { return over[id] })
 }

@@ -176,3 +176,43 @@ func TestALimitThatWasFoundOut(t *testing.T) {
 		assert.Equal(t, ledger.Unknown, outcome, why)
 	})
 }
+
+// A stop closes the position between the two reads of the last of two equal looks, and twenty trades elsewhere hide
+// it. What then settles a write says that the position may be gone: a lost order that opens the same again has run.
+func TestWhatSettlesMayHideAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := stillWorld(0, 1)
+		much := func() {
+			for range accounting.ListCut {
+				w.row("SOL", accounting.Long, accounting.Market, 1, 0)
+			}
+			w.keep()
+		}
+		buys := func(id string) *Booked {
+			b := &Booked{ID: id, Asked: asked, Places: &[2]pending.Place{market(btc)}, Entry: true}
+			w.Enter(b)
+			w.Doubt(b)
+			return b
+		}
+		w.look()
+		settled := buys("settled")
+		time.Sleep(2 * ledger.Lag)
+		much()
+		first := w.look()
+		time.Sleep(ledger.Lag)
+		w.lags[aPosition] = 4900
+		w.trade(0, -1, accounting.StopLoss, "a stop")
+		much()
+		second := w.look()
+		require.True(t, first.of(0).Equal(second.of(0), btc))
+		require.True(t, w.Settle(settled, Read{Begun: first.at, Ended: second.ended}, second.of(0)))
+
+		again := buys("again")
+		w.trade(0, 1, accounting.Market, again.ID)
+		time.Sleep(2 * ledger.Lag)
+		first = w.look()
+		time.Sleep(ledger.Lag)
+		outcome, why := judged(w, w.Books, again, &lost{}, first, w.look())
+		assert.Equal(t, ledger.Unknown, outcome, why)
+	})
+}
