@@ -1,6 +1,7 @@
 package books
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -118,6 +119,21 @@ func TestRowsAheadOfThePositionAreNoBaseline(t *testing.T) {
 			assert.Equal(t, []bool{true, true}, serves(), "the positions were read since")
 		})
 	}
+}
+
+// A trade that looks like the newest that was known comes behind one of this market.
+func TestRowsBehindOneThatLooksKnown(t *testing.T) {
+	b := newBook(t)
+	held := []Held{{"BTC", accounting.Holding{Size: decimal.NewFromInt(1)}}}
+	list := rowsOf("ETH", 4, 3, 2, 1)
+	for range 3 {
+		b.lookAt("ACTIVE", list, held...)
+	}
+	a := b.of[mine]
+	assert.True(t, a.stood("BTC", a.held("BTC")))
+	list = slices.Concat(list[:1], rowsOf("BTC", 5), list)
+	b.SawTrades(mine, atOnce(b.now.Add(time.Second)), func(int) []accounting.Row { return list })
+	assert.False(t, a.stood("BTC", a.held("BTC")))
 }
 
 // A list that may be cut, and all of which is so young that the position may be of before it, may lack the row of a stop

@@ -157,8 +157,9 @@ func (b *Books) SawTrades(id AccountKey, at Read, rows func(most int) []accounti
 			a.beginAnew()
 		}
 		a.seekTrades(list, at.Ended)
+		fresh := a.dateRows(list, at.Ended)
 		a.trails.place = a.trails.trades.End()
-		b.learn(a, a.dateRows(list, at.Ended))
+		b.learn(a, fresh)
 		a.rows, a.rowsAt, a.rowsEnded, a.rowsStatus = list, at.Begun, at.Ended, a.status
 		// An order that this list may show before it was known may have filled since.
 		a.waitedKnown = !a.ordersAt.IsZero() && at.Begun.Sub(a.runsFrom) >= a.lag
@@ -186,22 +187,26 @@ func (b *Books) learn(a *account, fresh []accounting.Row) {
 // cent is how far the result in an answer may be from that of its trade.
 var cent = decimal.New(1, -2)
 
-// dateRows notes in which symbols a list has rows that the one before did not have, and
-// returns these; none if they are not known.
+// dateRows notes in which symbols there are rows since the last list that counted, and returns these as a list
+// shows them; none if they are not known.
 func (a *account) dateRows(list []accounting.Row, ended time.Time) []accounting.Row {
-	fresh := len(list)
-	if len(a.rows) > 0 {
-		fresh = slices.IndexFunc(list, func(r accounting.Row) bool { return r.Digest == a.rows[0].Digest })
+	t := &a.trails
+	var rows []accounting.Row
+	known := !a.rowsAt.IsZero() && a.rowsSince != nil && t.place >= t.trades.First
+	if known {
+		rows = t.trades.From(t.place).Rows
 	}
-	anySymbol := slices.ContainsFunc(list[:max(fresh, 0)], func(r accounting.Row) bool { return r.Symbol == "" })
-	if a.rowsAt.IsZero() || fresh < 0 || anySymbol || a.rowsSince == nil {
+	if !known || slices.ContainsFunc(rows, func(r accounting.Row) bool { return r.Symbol == "" }) {
 		a.rowsFrom, a.rowsSince = ended, make(map[string]time.Time)
 		return nil
 	}
-	for i := range fresh {
-		a.rowsSince[list[i].Symbol] = ended
+	for i := range rows {
+		a.rowsSince[rows[i].Symbol] = ended
 	}
-	return list[:fresh]
+	if len(rows) > len(list) || !t.trades.Newest(list) {
+		return nil
+	}
+	return list[:len(rows)]
 }
 
 // IDsOf are the ids of what waits.

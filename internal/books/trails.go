@@ -159,7 +159,7 @@ func (t *trails) tick() int { t.clock++; return t.clock }
 
 // forget drops what was read.
 func (t *trails) forget() {
-	t.trades = accounting.Trades{Lag: t.trades.Lag}
+	t.trades, t.place = accounting.Trades{Lag: t.trades.Lag}, -1
 	t.drop()
 }
 
