@@ -100,7 +100,9 @@ func (a *account) takeOver(h *Handed, began time.Time) {
 	for symbol, s := range h.Of {
 		of := t.trail(symbol)
 		of.goOn(s, t, began)
-		of.handed = true
+		if of.handed = true; s.Unseen { // it is of before what waits was known, and all of that may be gone
+			t.lists = time.Time{}
+		}
 		t.clock = max(t.clock, s.last())
 	}
 }

@@ -402,6 +402,17 @@ func TestARestartKnowsWhatWaitedAsTheRunBefore(t *testing.T) {
 	}
 }
 
+// So it is where the run before ended in order, and nothing waited any more by then.
+func TestWhatWasHandedOverKnowsWhatHadWaited(t *testing.T) {
+	for _, unseen := range []bool{true, false} {
+		saved := &Saved{Trail: accounting.Trail{Base: &accounting.Base{}}, Unseen: unseen}
+		handed := &Handed{Trades: accounting.Trades{Known: true}, Of: map[string]*Saved{"BTC": saved}}
+		b := restartedBook(t, Earlier{Still: []pending.AccountID{mine.ID}, Handed: map[pending.AccountID]*Handed{mine.ID: handed}})
+		now := &b.account(mine).trails
+		assert.Equal(t, unseen, now.unseen("BTC", now.trail("BTC").From))
+	}
+}
+
 // What is gone is kept while a read may be a baseline that does not show it.
 func TestWhatIsGoneIsKeptForReadsOfBefore(t *testing.T) {
 	for name, row := range map[string]struct {
