@@ -102,6 +102,9 @@ func (d *Driver) register(ctx, caller context.Context, w *OpenWrite) error {
 	if !live {
 		return nil
 	}
+	if d.pending.wentAhead(w.Intent.ID) { // it counts from none, and what was left counts too
+		beside.Sent = 0
+	}
 	began, err := d.begin(ctx, w, beside)
 	if !began {
 		return err

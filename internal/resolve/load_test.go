@@ -155,6 +155,28 @@ func TestAnExitBesideAJournalThatCannotBeRead(t *testing.T) {
 	})
 }
 
+// Nor does the next run take its place in what was sent, and what its baseline has, for those of what others left.
+func TestAnExitAheadHasNoPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		noRead error
+		placed bool
+	}{"the journal is read": {nil, true}, "it cannot be read": {errDisk, false}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newDisk()
+				k.noRead = c.noRead
+				d := client(t, &service{}, on(k), foreground)
+				readTwice(d, books.Held{Symbol: "BTC", Holding: accounting.Holding{Size: decimal.NewFromInt(1)}})
+				lost(t, d, "w_1", exit)
+				left, err := client(t, &service{}, on(k.restart()), foreground).readLeft(t.Context())
+				require.NoError(t, err)
+				require.Len(t, left, 1)
+				assert.Equal(t, c.placed, left[0].beside.Sent > 0)
+			})
+		})
+	}
+}
+
 // A write of this process that ends while its journal is read was not left.
 func TestAWriteThatEndsWhileTheJournalIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
