@@ -62,6 +62,14 @@ func (t *Trail) Add(b Own) {
 	t.Acts = append(t.Acts, b)
 }
 
+// Leave notes what a write came to. One that the baseline may have need not have run since.
+func (t *Trail) Leave(own *Own, ended Own) {
+	if ended.Ran && t.Base != nil && t.Base.Shows(ended.Sent) {
+		ended.Ran, ended.Unsure = false, true
+	}
+	*own = ended
+}
+
 // Ended notes that a write has ended, which is among the acts or is missing.
 func (t *Trail) Ended(missing bool) {
 	if missing {

@@ -427,6 +427,30 @@ func TestPlacesOfTwoRuns(t *testing.T) {
 	assert.False(t, known, "nothing shows what was closed meanwhile")
 }
 
+// A write that is older than the baseline of another one has run: before that, as far as is known.
+func TestALeftWriteThatABaselineMayHave(t *testing.T) {
+	left := func(id string, n Note) Left {
+		return Left{&Booked{ID: id, Asked: asked, Places: &[2]pending.Place{market("BTC")}, Entry: true}, n}
+	}
+	ran := accounting.Own{ID: "older", Act: accounting.Act{Kind: accounting.Entry, Side: accounting.Long, Size: asked.Size, Sent: 1, Ended: 9, Ran: true}}
+	for name, told := range map[string][]accounting.Own{"as is found out": nil, "as a record says": {ran}} {
+		b := restartedBook(t, Earlier{})
+		saved := &Saved{Trail: accounting.Trail{Base: &accounting.Base{At: 5}}, Trades: accounting.Trades{Known: true}}
+		older, lost := left("older", Note{Sent: 1}), left("lost", Note{Sent: 6, Trail: saved, Own: told})
+		b.Restore(older, lost)
+		if told == nil {
+			b.Leave(older.Booked, &Did{ShownFrom: b.now, Own: accounting.Own{Act: accounting.Act{Ran: true}}})
+		}
+		b.SawTrades(mine, atOnce(time.Now().Add(time.Minute)), func(int) []accounting.Row { return nil })
+		c, ok := b.Course(lost.Booked, true, true, "ACTIVE")
+		require.True(t, ok)
+		require.Len(t, c.Acts, 2)
+		c.To = decimal.NewNullDecimal(decimal.Zero)
+		outcome, why := c.Of(c.asked, accounting.NoAct).Verdict()
+		assert.Equal(t, ledger.NotApplied, outcome, "%s: %s", name, why)
+	}
+}
+
 // A list that only may go on from an earlier run's leaves no place of that behind its begin.
 func TestPlacesThatMayBeOthersNow(t *testing.T) {
 	before := restartedBook(t, Earlier{None: true})

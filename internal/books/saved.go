@@ -301,7 +301,7 @@ func (of *trail) end(ended accounting.Own, began time.Time) {
 	switch {
 	case own != nil:
 		ended.Place = own.Place
-		*own = ended
+		of.Leave(own, ended)
 	case of.Base != nil && !of.Base.Shows(ended.Sent): // it began after the trail was written down
 		of.Acts = append(of.Acts, ended)
 		of.sort()

@@ -223,8 +223,8 @@ func (a *account) leaveTrail(w *Booked, ended accounting.Own, did *Did) {
 	}
 	t.since++
 	ended.Place, ended.Began, ended.Heard = own.Place, own.Began, now
-	if *own = ended; own.Unsure {
-		if of.Unsure(own); did.unclear() { // a person may know more than is written down
+	if of.Leave(own, ended); own.Unsure {
+		if of.Unsure(own); did.unclear() && !ended.Ran { // a person may know more than is written down
 			of.Drop()
 		}
 	}
