@@ -44,6 +44,7 @@ var mutants = []struct{ file, rule, without, found string }{
 	{"judge.go", "case Pro:\n\t\treturn j.Exclusive", "case Pro:\n\t\treturn true", turns},
 	{"judge.go", "return j.Equal >= 2", "return true", "TestOneLookDecidesNothing"},
 	{"judge.go", "j.Asked.Kind == Limit && j.Equal < 3", "false", worlds + "two_events_beside_a_limit"},
+	{"facts.go", "if fresh < len(later) && may(later[fresh]) {", "if false {", "TestAListInWhichAnEqualTradeIsNewer"},
 	{"rows.go", "n >= ListCut && !old(now[n-1])", "n < 0", worlds + "one_event$"},
 	{"trail.go", "t.Base.Shows(t.Acts[asked].Sent)", "false", turns},
 	{"trail.go", "r.Newer = t.Base.Newer; t.Base.Others {", "r.Newer = t.Base.Newer; false {", worlds + "one_event$"},
