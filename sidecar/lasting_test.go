@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -104,6 +105,7 @@ func TestTenThousandConnections(t *testing.T) {
 	a, err := bot.Do(request)
 	require.NoError(t, err)
 	defer a.Body.Close()
-	assert.Equal(t, http.StatusOK, a.StatusCode)
+	said, _ := io.ReadAll(a.Body)
+	assert.Equal(t, http.StatusOK, a.StatusCode, "%s", said)
 	assert.Len(t, r.sim.Ledger(), 1)
 }
