@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/profile"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
@@ -69,7 +70,11 @@ func TestVerdicts(t *testing.T) {
 	}
 	var all strings.Builder
 	all.WriteString("What is said of a service: first are the readings of the simulator, other, mixed and neither have why.\n")
-	for _, name := range slices.Sorted(maps.Keys(stories)) {
+	for i, name := range slices.Sorted(maps.Keys(stories)) {
+		if depth.Race && i%3 > 0 { // all of them are told without the detector
+			delete(known, name)
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			got := stories[name](t)
 			fmt.Fprintf(&all, "\n== %s\n%s", name, got)
