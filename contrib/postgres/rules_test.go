@@ -64,8 +64,9 @@ func TestATakingOfWhatHasMoved(t *testing.T) {
 func TestARenewalCountsFromItsBeginning(t *testing.T) {
 	t.Parallel()
 	at, o := database(t), options()
-	o.Lease = 8 * time.Second // the next renewal comes long after this one
+	o.Lease = 20 * time.Second // the next renewal comes long after this one
 	s := opened(t, at, o)
+	require.NoError(t, s.Append(t.Context(), true, record(0)), "behind the first renewal")
 	operator, err := connect(t.Context(), at)
 	require.NoError(t, err)
 	defer operator.close()
