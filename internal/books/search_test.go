@@ -92,11 +92,11 @@ func (w *world) settles(l *lost) bool {
 	}
 	looks, show := l.look.read(), l.look.of(l.market)
 	looks.Begun = l.began[len(l.began)-2]
-	if _, settles := w.GiveUp(l.Booked, looks, show); !settles || l.gap {
+	if _, settles := w.GiveUp(l.Booked, looks, l.look.at, show); !settles || l.gap {
 		return false
 	}
 	l.journal.note(Note{NoIDs: true, NoTrail: true})
-	settled := w.Settle(l.Booked, looks, show)
+	settled := w.Settle(l.Booked, looks, l.look.at, show)
 	if settled && w.dice.IntN(8) > 0 { // else it is killed between the two
 		l.journal.note(Note{Settled: true})
 	}

@@ -9,9 +9,9 @@ import (
 
 // GiveUp notes that nobody can find out about a write, which can run no more: whatever it did,
 // reads that begin from now on show it. first reports whether nobody knew that before, settles
-// whether what equal looks show is a baseline now, from the begin of the first to the end of the last:
-// no other write may have been on its way then but those that were given up before.
-func (b *Books) GiveUp(w *Booked, looks Read, show accounting.State) (first, settles bool) {
+// whether what equal looks show is a baseline now, from the begin of the first to the end of the last, which
+// began at a moment: no other write may have been on its way then but those that were given up before.
+func (b *Books) GiveUp(w *Booked, looks Read, last time.Time, show accounting.State) (first, settles bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if first = w.given.IsZero(); first {
@@ -23,12 +23,12 @@ func (b *Books) GiveUp(w *Booked, looks Read, show accounting.State) (first, set
 	}
 	a.goOn()
 	of := a.trails.trail(w.Places[0].Symbol).Trail
-	return first, a.settle(w, &of, looks, show)
+	return first, a.settle(w, &of, looks, last, show)
 }
 
 // Settle begins the trail of a write's symbol anew with what equal looks show, and takes the
 // write out of the books: it stays unknown, and hides nothing. False as for [Books.GiveUp].
-func (b *Books) Settle(w *Booked, looks Read, show accounting.State) (settled bool) {
+func (b *Books) Settle(w *Booked, looks Read, last time.Time, show accounting.State) (settled bool) {
 	_ = b.noting(nil, w, func(a *account) []note {
 		if !w.in || !a.declared {
 			settled = !w.in
@@ -36,7 +36,7 @@ func (b *Books) Settle(w *Booked, looks Read, show accounting.State) (settled bo
 		}
 		a.goOn()
 		of := a.trails.trail(w.Places[0].Symbol)
-		if settled = a.settle(w, &of.Trail, looks, show); !settled {
+		if settled = a.settle(w, &of.Trail, looks, last, show); !settled {
 			return nil
 		}
 		did := &Did{ShownFrom: looks.Begun, Own: accounting.Own{Unsure: true, Heard: looks.Begun}}
@@ -48,7 +48,7 @@ func (b *Books) Settle(w *Booked, looks Read, show accounting.State) (settled bo
 }
 
 // settle begins a trail anew with what equal looks show, if nothing can hide what is there.
-func (a *account) settle(w *Booked, of *accounting.Trail, looks Read, show accounting.State) bool {
+func (a *account) settle(w *Booked, of *accounting.Trail, looks Read, last time.Time, show accounting.State) bool {
 	t := &a.trails
 	if t.lists.IsZero() || !accounting.Open(show.Status) || !t.trades.Known || !t.trades.Newest(show.Rows) {
 		return false
@@ -64,6 +64,6 @@ func (a *account) settle(w *Booked, of *accounting.Trail, looks Read, show accou
 		}
 	}
 	at := accounting.Base{Position: show.Position.Size, Place: t.trades.End(), Status: show.Status, At: t.clock}
-	_, at.Newer = t.trades.Nearby(at.Place, w.Places[0].Symbol, looks.Ended.Sub(looks.Begun)+a.lag+servicetime.Tolerance)
+	_, at.Newer = t.trades.Nearby(at.Place, w.Places[0].Symbol, looks.Ended.Sub(last)+a.lag+servicetime.Tolerance)
 	return of.Settle(at, looks.Begun.Add(-a.lag), looks.Ended, func(id string) bool { return over[id] })
 }

@@ -87,10 +87,11 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				saw := w.look()
 				looks := saw.read()
 				time.Sleep(lag)
-				looks.Ended = w.look().ended
-				_, settles := w.GiveUp(lost, looks, saw.of(0))
+				again := w.look()
+				looks.Ended = again.ended
+				_, settles := w.GiveUp(lost, looks, again.at, saw.of(0))
 				assert.Equal(t, want, settles)
-				assert.Equal(t, want, w.Settle(lost, looks, saw.of(0)))
+				assert.Equal(t, want, w.Settle(lost, looks, again.at, saw.of(0)))
 			})
 		})
 	}
@@ -205,7 +206,7 @@ func TestWhatSettlesMayHideAStop(t *testing.T) {
 		much()
 		second := w.look()
 		require.True(t, first.of(0).Equal(second.of(0), btc))
-		require.True(t, w.Settle(settled, Read{Begun: first.at, Ended: second.ended}, second.of(0)))
+		require.True(t, w.Settle(settled, Read{Begun: first.at, Ended: second.ended}, second.at, second.of(0)))
 
 		again := buys("again")
 		w.trade(0, 1, accounting.Market, again.ID)

@@ -15,7 +15,7 @@ func (d *Driver) giveUp(w *OpenWrite, shown *seenLook, why accounting.Reason) (f
 		return true
 	}
 	looks, show := books.Read{Begun: shown.began[n-2], Ended: shown.look.Ended}, shown.look.State(w.Intent.Symbol)
-	first, settles := w.books.GiveUp(&w.booked, looks, show)
+	first, settles := w.books.GiveUp(&w.booked, looks, shown.began[n-1], show)
 	if first {
 		d.goOnBeside(w) // what waited for it in vain waits no more
 	}
@@ -34,7 +34,7 @@ func (d *Driver) giveUp(w *OpenWrite, shown *seenLook, why accounting.Reason) (f
 	// A later run must not judge it by a trail that ends here. That it hides nothing stands behind
 	// what those beside it have to know.
 	gone := record{Beside: &books.Note{NoIDs: true, NoTrail: true}}
-	if d.noteBefore(w, gone) != nil || !w.books.Settle(&w.booked, looks, show) {
+	if d.noteBefore(w, gone) != nil || !w.books.Settle(&w.booked, looks, shown.began[n-1], show) {
 		return false
 	}
 	d.store.later(w, record{Beside: &books.Note{Settled: true}})
