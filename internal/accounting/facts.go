@@ -209,10 +209,10 @@ type Own struct {
 
 // incomplete reports a write about which nothing can be decided. An edit of a run need not
 // name its market.
-func (j *Facts) incomplete() bool {
-	w := &j.Asked
+func (f *Facts) incomplete() bool {
+	w := &f.Asked
 	sized := w.Kind == Entry || w.Kind == ReduceOnly || w.Kind == Limit
-	return w.Kind == 0 || j.Symbol == "" && w.Kind != EditRun || sized && (w.Side == NoSide || !w.Size.IsPositive())
+	return w.Kind == 0 || f.Symbol == "" && w.Kind != EditRun || sized && (w.Side == NoSide || !w.Size.IsPositive())
 }
 
 // over reports whether it has ended, and can run no more.

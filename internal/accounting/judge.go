@@ -10,7 +10,6 @@ import (
 
 // Judge says what became of the write.
 func Judge(f Facts) Verdict {
-	j := &f
 	switch {
 	case f.incomplete():
 		return Verdict{Reason: WriteIncomplete}
@@ -19,57 +18,57 @@ func Judge(f Facts) Verdict {
 	case f.Asked.Kind == EditRun:
 		return Verdict{Reason: NothingShows}
 	case f.Asked.Kind == Pro:
-		return j.run()
+		return f.run()
 	case f.Asked.Kind == Limit:
-		return j.limit()
+		return f.limit()
 	default:
-		return j.courses()
+		return f.courses()
 	}
 }
 
 // run decides about a Pro order, by ids alone.
-func (j *Facts) run() Verdict {
-	before := j.before()
+func (f *Facts) run() Verdict {
+	before := f.before()
 	known := slices.Concat(before.Runs, before.Finished.IDs)
-	finished, complete := j.Look.Finished.since(before.Finished)
+	finished, complete := f.Look.Finished.since(before.Finished)
 	if before.FinishedLags && newIDs(finished, known) > 0 {
 		return Verdict{Reason: ListIncomplete}
 	}
-	switch n := newIDs(slices.Concat(j.Look.Runs, finished), known); {
+	switch n := newIDs(slices.Concat(f.Look.Runs, finished), known); {
 	case n > 0:
-		return j.started(n, j.PendingID)
+		return f.started(n, f.PendingID)
 	case !complete:
-		return j.unknownFor(ListIncomplete)
+		return f.unknownFor(ListIncomplete)
 	default:
-		return j.absent()
+		return f.absent()
 	}
 }
 
 // limit decides about a limit: it waits under a new id, or has traded. An own run can rest orders.
-func (j *Facts) limit() Verdict {
-	if n := newIDs(j.Look.Orders, j.before().Orders); n > 0 {
-		return j.started(n, j.PendingID || j.Runs)
+func (f *Facts) limit() Verdict {
+	if n := newIDs(f.Look.Orders, f.before().Orders); n > 0 {
+		return f.started(n, f.PendingID || f.Runs)
 	}
-	return j.courses()
+	return f.courses()
 }
 
 // before are the ids that were known; none if that is not known.
-func (j *Facts) before() IDs {
-	if j.IDs == nil {
+func (f *Facts) before() IDs {
+	if f.IDs == nil {
 		return IDs{}
 	}
-	return *j.IDs
+	return *f.IDs
 }
 
 // started is the verdict where new ids show.
-func (j *Facts) started(ids int, othersToo bool) Verdict {
+func (f *Facts) started(ids int, othersToo bool) Verdict {
 	switch {
-	case j.IDs == nil || !j.Exclusive || j.PendingBeside || othersToo:
-		return j.unknownFor(BothFit)
+	case f.IDs == nil || !f.Exclusive || f.PendingBeside || othersToo:
+		return f.unknownFor(BothFit)
 	case ids > 1:
 		return Verdict{Reason: NothingFits}
 	default:
-		return j.present(OneNewID)
+		return f.present(OneNewID)
 	}
 }
 
@@ -84,29 +83,29 @@ func newIDs(now, before []string) (n int) {
 }
 
 // courses decides by every course of trades.
-func (j *Facts) courses() Verdict {
-	r, at := j.Course, j.At
+func (f *Facts) courses() Verdict {
+	r, at := f.Course, f.At
 	if r == nil {
-		anywhere, why := j.anywhere()
+		anywhere, why := f.anywhere()
 		if why != "" {
-			return j.unknownFor(why)
+			return f.unknownFor(why)
 		}
 		r, at = &anywhere, 0
 	} else if slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Symbol == "" }) { // it may be of another market
-		return j.unknownFor(RowUnreadable)
+		return f.unknownFor(RowUnreadable)
 	}
-	f := r.Of(at, NoAct)
-	if f.Failed != "" && r.nothing() {
-		return j.absent()
+	found := r.Of(at, NoAct)
+	if found.Failed != "" && r.nothing() {
+		return f.absent()
 	}
-	switch outcome, why := f.Verdict(); {
+	switch outcome, why := found.Verdict(); {
 	case outcome == ledger.Applied:
-		return j.present(why)
+		return f.present(why)
 	case outcome == ledger.NotApplied:
-		return j.absent()
-	case j.Course == nil, why == NothingFits && j.Equal >= 2, j.Still && !(j.Open && j.Exclusive): // nothing that follows says more
-		return j.unknownFor(why)
-	case j.Still: // another one is under way, which may never be found out about
+		return f.absent()
+	case f.Course == nil, why == NothingFits && f.Equal >= 2, f.Still && !(f.Open && f.Exclusive): // nothing that follows says more
+		return f.unknownFor(why)
+	case f.Still: // another one is under way, which may never be found out about
 		return Verdict{Reason: PendingBeside}
 	default:
 		return Verdict{Reason: LookAgain}
@@ -114,17 +113,17 @@ func (j *Facts) courses() Verdict {
 }
 
 // anywhere is what is known without a baseline: it begins empty, and a stranger makes of it what there was.
-func (j *Facts) anywhere() (r Replay, why Reason) {
-	rows, complete := j.since()
+func (f *Facts) anywhere() (r Replay, why Reason) {
+	rows, complete := f.since()
 	if !complete {
 		return r, ListIncomplete
 	}
-	r = Replay{To: decimal.NewNullDecimal(j.Look.Position.Size), Part: true, Halted: true, Acts: []Act{j.Asked}}
+	r = Replay{To: decimal.NewNullDecimal(f.Look.Position.Size), Part: true, Halted: true, Acts: []Act{f.Asked}}
 	for _, row := range slices.Backward(rows) {
 		switch row.Symbol {
 		case "":
 			return r, RowUnreadable
-		case j.Symbol:
+		case f.Symbol:
 			r.Rows = append(r.Rows, row)
 		}
 	}
@@ -139,32 +138,32 @@ func (r *Replay) nothing() bool {
 
 // steady reports whether what the looks show is not half of something. What an order or a close comes to on a
 // course is so too where own writes beside them make the looks differ.
-func (j *Facts) steady() bool {
+func (f *Facts) steady() bool {
 	switch {
-	case j.Course == nil || j.Asked.Kind == Pro:
-		return j.Equal >= 2
-	case j.Asked.Kind == Limit:
-		return j.Still
+	case f.Course == nil || f.Asked.Kind == Pro:
+		return f.Equal >= 2
+	case f.Asked.Kind == Limit:
+		return f.Still
 	default:
-		return j.Still || j.Again
+		return f.Still || f.Again
 	}
 }
 
 // present is the verdict where the write is in every course.
-func (j *Facts) present(why Reason) Verdict {
-	if !j.steady() {
+func (f *Facts) present(why Reason) Verdict {
+	if !f.steady() {
 		return Verdict{Reason: LookAgain, Likely: ledger.Applied}
 	}
 	return Verdict{Outcome: ledger.Applied, Reason: why, Likely: ledger.Applied}
 }
 
 // absent is the verdict where it is in none.
-func (j *Facts) absent() Verdict {
+func (f *Facts) absent() Verdict {
 	v := Verdict{Outcome: ledger.NotApplied, Reason: NoTrace, Likely: ledger.NotApplied}
 	switch {
-	case !j.Held && !(j.Gone && j.lasts()):
+	case !f.Held && !(f.Gone && f.lasts()):
 		v.Outcome, v.Reason = ledger.Unknown, NotHeld
-	case !j.steady(), j.Asked.Kind == Limit && j.Equal < 3:
+	case !f.steady(), f.Asked.Kind == Limit && f.Equal < 3:
 		v.Outcome, v.Reason = ledger.Unknown, LookAgain
 	}
 	return v
@@ -172,26 +171,26 @@ func (j *Facts) absent() Verdict {
 
 // lasts reports whether nothing can have taken the write's trace away. A limit
 // leaves none if somebody cancels it, or if the account's new status drops it.
-func (j *Facts) lasts() bool {
-	switch j.Asked.Kind {
+func (f *Facts) lasts() bool {
+	switch f.Asked.Kind {
 	case Limit:
-		return j.Exclusive && j.Course != nil && !j.Course.Halted
+		return f.Exclusive && f.Course != nil && !f.Course.Halted
 	case Pro:
-		return j.Exclusive
+		return f.Exclusive
 	default:
 		return true
 	}
 }
 
 // unknownFor is the verdict where the write may have run, or not.
-func (j *Facts) unknownFor(why Reason) Verdict {
-	switch kind := j.Asked.Kind; {
-	case kind != Pro && j.Course == nil, !kind.Acts() && j.IDs == nil:
+func (f *Facts) unknownFor(why Reason) Verdict {
+	switch kind := f.Asked.Kind; {
+	case kind != Pro && f.Course == nil, !kind.Acts() && f.IDs == nil:
 		why = NoBaseline
 	case why != BothFit:
-	case !j.Exclusive:
+	case !f.Exclusive:
 		why = NotExclusive
-	case !kind.Acts() && j.PendingBeside:
+	case !kind.Acts() && f.PendingBeside:
 		why = PendingBeside
 	}
 	return Verdict{Reason: why}

@@ -24,9 +24,9 @@ type entry struct {
 func (e *entry) market() bool { return e.Cause != StopLoss && e.Cause != TakeProfit }
 
 // since returns the rows since the first use of the write's key; false if the list may lack some.
-func (j *Facts) since() ([]Row, bool) {
-	old := func(r Row) bool { return r.ClosedAt.Before(j.From) }
-	now := j.Look.Rows
+func (f *Facts) since() ([]Row, bool) {
+	old := func(r Row) bool { return r.ClosedAt.Before(f.From) }
+	now := f.Look.Rows
 	if n := len(now); n >= ListCut && !old(now[n-1]) {
 		return nil, false
 	}

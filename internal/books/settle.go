@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
-	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // GiveUp notes that nobody can find out about a write, which can run no more: whatever it did,
@@ -64,6 +63,6 @@ func (a *account) settle(w *Booked, of *accounting.Trail, looks Read, last time.
 		}
 	}
 	at := accounting.Base{Position: show.Position.Size, Place: t.trades.End(), Status: show.Status, At: t.clock}
-	_, at.Newer = t.trades.Nearby(at.Place, w.Places[0].Symbol, looks.Ended.Sub(last)+a.lag+servicetime.Tolerance)
+	_, at.Newer = a.nearby(at.Place, w.Places[0].Symbol, last, looks.Ended)
 	return of.Settle(at, looks.Begun.Add(-a.lag), looks.Ended, func(id string) bool { return over[id] })
 }

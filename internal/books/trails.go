@@ -253,15 +253,19 @@ func (a *account) rebase(symbol string, of *trail) {
 	case len(t.waiting(symbol, shown)) > 0 && !stood:
 		return // they may have traded between the two
 	default:
-		hidden := false
-		at.Near = true
-		at.Place, hidden = t.trades.Nearby(t.place, symbol, a.rowsEnded.Sub(a.posAt)+a.lag+servicetime.Tolerance)
-		at.Newer = hidden && !stood
+		first, hidden := a.nearby(t.place, symbol, a.posAt, a.rowsEnded)
+		at.Place, at.Near, at.Newer = first, true, hidden && !stood
 	}
 	if was := of.Base; at.Newer && was != nil && !was.Newer && (at.Others || !was.Others) && len(of.Acts) < accounting.MostSince/2 {
 		return // the older one says more
 	}
 	of.Begin(at, shown)
+}
+
+// nearby is the place before those rows in front of a place that a position may be of before, whose read began at a
+// moment, where the list was read by another. hidden means that the list may lack one.
+func (a *account) nearby(place int, symbol string, begun, ended time.Time) (first int, hidden bool) {
+	return a.trails.trades.Nearby(place, symbol, ended.Sub(begun)+a.lag+servicetime.Tolerance)
 }
 
 // limited reports whether a limit is under way in a symbol: it is judged by the baseline of before it.

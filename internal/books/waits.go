@@ -20,13 +20,13 @@ func (t *trails) known(symbol string, from time.Time) (may []accounting.Waiting)
 	return may
 }
 
-// waiting is a write under way, or one of which nobody knows what it left.
-func (w *Booked) waiting() accounting.Waiting {
-	o := accounting.Waiting{ID: w.ID, Symbol: w.Places[0].Symbol, Side: w.Asked.Side, Run: w.Run || w.Asked.Kind == accounting.EditRun}
-	if o.Symbol == pending.AnyMarket {
-		o.Symbol = ""
+// waiting are these, and one that stands for any where there may be others.
+func (t *trails) waiting(symbol string, from time.Time) []accounting.Waiting {
+	may := t.known(symbol, from)
+	if t.unseen(symbol, from) {
+		may = append(may, accounting.Waiting{})
 	}
-	return o
+	return may
 }
 
 // unseen reports whether an order or a run that an earlier run left may have traded in a symbol
@@ -37,6 +37,15 @@ func (t *trails) unseen(symbol string, from time.Time) bool {
 		since = of
 	}
 	return since.IsZero() || since.After(from)
+}
+
+// waiting is a write under way, or one of which nobody knows what it left.
+func (w *Booked) waiting() accounting.Waiting {
+	o := accounting.Waiting{ID: w.ID, Symbol: w.Places[0].Symbol, Side: w.Asked.Side, Run: w.Run || w.Asked.Kind == accounting.EditRun}
+	if o.Symbol == pending.AnyMarket {
+		o.Symbol = ""
+	}
+	return o
 }
 
 // waits notes an order or a run that may trade by itself.
@@ -107,13 +116,4 @@ func (t *trails) forgetGone(by time.Time) {
 // mayRest reports whether a run may have rested orders since a moment.
 func (t *trails) mayRest(from time.Time) bool {
 	return slices.ContainsFunc(t.waited, func(o accounting.Waiting) bool { return o.Run && (o.Gone.IsZero() || o.Gone.After(from)) })
-}
-
-// waiting are all that may have.
-func (t *trails) waiting(symbol string, from time.Time) []accounting.Waiting {
-	may := t.known(symbol, from)
-	if t.unseen(symbol, from) {
-		may = append(may, accounting.Waiting{})
-	}
-	return may
 }

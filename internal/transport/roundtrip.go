@@ -39,7 +39,7 @@ func (t *Transport) Listens() bool {
 }
 
 // Begin sends the request once, beside its caller, where the transport [Transport.Listens]. No end of ctx ends
-// it, but its gate, [Attempt.Leave] and [Attempt.Abort] do; r.Timeout is that of its caller's waiting.
+// it, but its gate, [RoundTrip.Leave] and [RoundTrip.Abort] do; r.Timeout is that of its caller's waiting.
 func (t *Transport) Begin(ctx context.Context, r *Outgoing) *RoundTrip {
 	a := &RoundTrip{of: t, sent: *r, gate: r.Gate, over: make(chan struct{})}
 	a.sent.Gate, a.ended.Sent = a, time.Now()
@@ -112,7 +112,7 @@ func (a *RoundTrip) Retire() {
 	}
 }
 
-// AbortAfter is [Attempt.Abort] in a while.
+// AbortAfter is [RoundTrip.Abort] in a while.
 func (a *RoundTrip) AbortAfter(d time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

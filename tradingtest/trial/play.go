@@ -265,7 +265,11 @@ func (p *play) kill() {
 	}
 	p.sleep(p.slack(250 * time.Millisecond)) // what is in the socket arrives
 	p.choose(noFault)
-	p.sim.Note(tradingsim.EventKill, map[bool]string{true: killedInPart, false: "killed by the scenario"}[part])
+	how := "killed by the scenario"
+	if part {
+		how = killedInPart
+	}
+	p.sim.Note(tradingsim.EventKill, how)
 	p.sleep(max(p.Manifest.periods(1), 500*time.Millisecond))
 	p.start("started again")
 	p.settle()
