@@ -3,6 +3,7 @@ package trading
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/check"
@@ -77,25 +78,32 @@ func errNoOperation(op Operation) error {
 	return invalid("op", "it is %q: it must be an operation of the contract", string(op))
 }
 
-// posted carries out a write, unless something is wrong with it, and converts its answer.
-func posted[W, T any, P wire.Record[W]](c *call, request wireBody, convert func(*W, Meta) *T, faults ...*check.Fault) (*T, error) {
+// posted carries out a write, unless something is wrong with it, and converts its answer, of which the result
+// keeps no part that another answer could be read into.
+func posted[W, T any, P wire.Record[W]](c *call, request encoder, convert func(*W, Meta) *T, faults ...*check.Fault) (*T, error) {
 	if err := c.check(faults...); err != nil {
 		return nil, err
 	}
-	return postedInto[W, T, P](c, request.AppendWire(make([]byte, 0, bodySize)), new(W), convert)
-}
-
-// postedInto is posted for a request that is encoded, with room for the answer, which no result keeps.
-func postedInto[W, T any, P wire.Record[W]](c *call, body []byte, answer *W, convert func(*W, Meta) *T) (*T, error) {
-	err := c.post(body, P(answer))
-	if err != nil && !errors.Is(err, ErrLate) {
-		return nil, err
+	answer, ok := answers.Get().(*W)
+	if !ok { // it is of another write, or there is none
+		answer = new(W)
 	}
-	return convert(answer, c.meta()), err
+	var result *T
+	err := c.post(request(make([]byte, 0, bodySize)), P(answer))
+	if err == nil || errors.Is(err, ErrLate) {
+		result = convert(answer, c.meta())
+	}
+	*answer = *new(W)
+	answers.Put(answer)
+	return result, err
 }
 
-// wireBody is a request of the wire.
-type wireBody interface{ AppendWire(dst []byte) []byte }
+// answers are the records that writes are answered into, for the moment before they are results: most programs
+// send one write most of the time.
+var answers sync.Pool
+
+// encoder appends a request as it goes over the wire.
+type encoder = func(dst []byte) []byte
 
 // bodySize is room for a request's body; nearly all fit.
 const bodySize = 256

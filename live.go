@@ -3,7 +3,6 @@ package trading
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/tradingapi/trading-go/internal/api"
 	"github.com/tradingapi/trading-go/internal/check"
@@ -159,19 +158,12 @@ func (a *Account) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	if err != nil {
 		return nil, err
 	}
-	answer := orderAnswers.Get().(*api.OrderResponse)
-	result, err := postedInto(call, request.AppendWire(make([]byte, 0, bodySize)), answer, orderResultOf)
+	result, err := posted(call, request.AppendWire, orderResultOf)
 	if result != nil {
 		result.ExecutedTwice = call.write.ranTwice(result)
 	}
-	*answer = api.OrderResponse{}
-	orderAnswers.Put(answer)
 	return result, err
 }
-
-// orderAnswers are the records that orders are answered into, for the moment before they are results: half a
-// kilobyte of each order.
-var orderAnswers = sync.Pool{New: func() any { return new(api.OrderResponse) }}
 
 // PlaceLimit leaves a limit order with the service until the market reaches it.
 // It fills there even when this program no longer runs.
@@ -181,14 +173,14 @@ func (a *Account) PlaceLimit(ctx context.Context, o Order, opts ...CallOption) (
 	if err != nil {
 		return nil, err
 	}
-	return posted(call, limitRequest(&order), limitResultOf)
+	return posted(call, limitRequest(&order).AppendWire, limitResultOf)
 }
 
 // CancelOrder cancels a resting limit order. [CodeOrderNotFound] can mean that it
 // has filled: read the positions.
 func (a *Account) CancelOrder(ctx context.Context, id OrderID, opts ...CallOption) (*Ack, error) {
 	request := api.CancelOrderRequest{AccountID: string(a.id), OrderID: string(id)}
-	return posted(a.begin(ctx, OpCancelOrder, opts), &request, ackOf, check.ID("order", string(id)))
+	return posted(a.begin(ctx, OpCancelOrder, opts), request.AppendWire, ackOf, check.ID("order", string(id)))
 }
 
 // ClosePosition closes a position or part of it, at a fresh price. How much is
@@ -197,7 +189,7 @@ func (a *Account) ClosePosition(ctx context.Context, symbol string, part Part, o
 	call := a.begin(ctx, OpClose, opts)
 	call.symbol, call.all = symbol, isAll(part.pct)
 	request := api.ClosePositionRequest{AccountID: string(a.id), Symbol: symbol, ClosePercent: wire.Some(part.pct)}
-	return posted(call, &request, closeResultOf, check.Symbol(check.Live, symbol), check.Part(check.Live, part.pct))
+	return posted(call, request.AppendWire, closeResultOf, check.Symbol(check.Live, symbol), check.Part(check.Live, part.pct))
 }
 
 // SetTPSL sets or clears the levels that are named, and leaves the other as it
@@ -236,7 +228,7 @@ func (a *Account) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 	request := api.TPSLRequest{
 		AccountID: string(a.id), Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss),
 	}
-	return posted(call, &request, tpslResultOf)
+	return posted(call, request.AppendWire, tpslResultOf)
 }
 
 // completeTPSL fills in the level that the caller left out, as the position has

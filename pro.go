@@ -22,7 +22,7 @@ import (
 type Pro interface {
 	operation() Operation
 	// request adds this to an order, and says what is wrong with it.
-	request(api.ProOrderRequest) (wireBody, *check.Fault)
+	request(api.ProOrderRequest) (encoder, *check.Fault)
 }
 
 // PlacePro places an order that the service carries out over time, in the way that how says.
@@ -66,47 +66,49 @@ func (Chase) operation() Operation       { return OpChase }
 func (ChaseTWAP) operation() Operation   { return OpChaseTWAP }
 func (Swarm) operation() Operation       { return OpSwarm }
 
-func (how Conditional) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+func (how Conditional) request(o api.ProOrderRequest) (encoder, *check.Fault) {
 	kind := api.ExecKindStopMarket
 	if typ, _ := o.OrderType.Get(); typ == api.OrderTypeLimit {
 		kind = api.ExecKindStopLimit
 	}
 	o.OrderType = wire.Nullable[api.OrderType]{} // execKind says it
 	r := &api.ConditionalOrderRequest{ProOrderRequest: o, TriggerPrice: how.Trigger, ExecKind: wire.Some(kind)}
-	return r, check.Conditional(r)
+	return r.AppendWire, check.Conditional(r)
 }
 
-func (how Ladder) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+func (how Ladder) request(o api.ProOrderRequest) (encoder, *check.Fault) {
 	r := &api.LadderOrderRequest{
 		ProOrderRequest: o, StartPrice: how.From, EndPrice: how.To, TotalOrders: int64(how.Rungs), SizeSkew: wireJSON(how.SizeSkew),
 	}
-	return r, cmp.Or(check.Ladder(r), check.Number("sizeSkew", wireOpt(how.SizeSkew)))
+	return r.AppendWire, cmp.Or(check.Ladder(r), check.Number("sizeSkew", wireOpt(how.SizeSkew)))
 }
 
-func (how TWAP) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
-	return &api.TWAPOrderRequest{
+func (how TWAP) request(o api.ProOrderRequest) (encoder, *check.Fault) {
+	r := &api.TWAPOrderRequest{
 		ProOrderRequest: o, DurationMs: how.Duration.Milliseconds(),
 		RandomizeSize: wireJSON(how.RandomizeSize), RandomizeTime: wireJSON(how.RandomizeTime),
-	}, check.Duration(how.Duration)
+	}
+	return r.AppendWire, check.Duration(how.Duration)
 }
 
-func (how Chase) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+func (how Chase) request(o api.ProOrderRequest) (encoder, *check.Fault) {
 	to := wireLevel(how.To)
-	return &api.ChaseOrderRequest{ProOrderRequest: o, ChaseTo: to}, check.ChaseTo(to)
+	r := &api.ChaseOrderRequest{ProOrderRequest: o, ChaseTo: to}
+	return r.AppendWire, check.ChaseTo(to)
 }
 
-func (how ChaseTWAP) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+func (how ChaseTWAP) request(o api.ProOrderRequest) (encoder, *check.Fault) {
 	to := wireLevel(how.To)
-	return &api.ChaseTWAPOrderRequest{ProOrderRequest: o, DurationMs: how.Duration.Milliseconds(), ChaseTo: to},
-		cmp.Or(check.Duration(how.Duration), check.ChaseTo(to))
+	r := &api.ChaseTWAPOrderRequest{ProOrderRequest: o, DurationMs: how.Duration.Milliseconds(), ChaseTo: to}
+	return r.AppendWire, cmp.Or(check.Duration(how.Duration), check.ChaseTo(to))
 }
 
-func (how Swarm) request(o api.ProOrderRequest) (wireBody, *check.Fault) {
+func (how Swarm) request(o api.ProOrderRequest) (encoder, *check.Fault) {
 	r := &api.SwarmOrderRequest{
 		ProOrderRequest: o, TotalOrders: int64(how.Orders), Aggression: wireOpt(how.Aggression),
 		SlippageBps: wireJSON(how.SlippageBps), Irregular: wireJSON(how.Irregular),
 	}
-	return r, cmp.Or(check.Orders(r.TotalOrders), check.Aggression(r.Aggression), check.Number("slippageBps", wireOpt(how.SlippageBps)))
+	return r.AppendWire, cmp.Or(check.Orders(r.TotalOrders), check.Aggression(r.Aggression), check.Number("slippageBps", wireOpt(how.SlippageBps)))
 }
 
 // EditRun changes the size of a running [TWAP], the only kind of run that can be changed. totalSize
@@ -116,12 +118,12 @@ func (a *Account) EditRun(ctx context.Context, id RunID, totalSize decimal.Decim
 	call := a.begin(ctx, OpEditRun, opts)
 	call.symbol = a.caller.core.books.MarketOf(bookOf(EnvLive, a.id), string(id))
 	request := api.EditRunRequest{AccountID: string(a.id), RunID: string(id), TotalSize: totalSize}
-	return posted(call, &request, ackOf, check.ID("run", string(id)), check.TotalSize(totalSize))
+	return posted(call, request.AppendWire, ackOf, check.ID("run", string(id)), check.TotalSize(totalSize))
 }
 
 // CancelRun stops a Pro run as a unit. What it has filled stays. [CodeRunNotFound]
 // can mean that it has finished.
 func (a *Account) CancelRun(ctx context.Context, id RunID, opts ...CallOption) (*Ack, error) {
 	request := api.CancelRunRequest{AccountID: string(a.id), RunID: string(id)}
-	return posted(a.begin(ctx, OpCancelRun, opts), &request, ackOf, check.ID("run", string(id)))
+	return posted(a.begin(ctx, OpCancelRun, opts), request.AppendWire, ackOf, check.ID("run", string(id)))
 }

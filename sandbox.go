@@ -121,7 +121,7 @@ func (s *Sandbox) PlaceOrder(ctx context.Context, o Order, opts ...CallOption) (
 	}
 	call.write.place(o)
 	order := orderRequest("", &o)
-	return posted(call, sandboxRequest(&order), sandboxOrderOf, check.Order(check.Sandbox, &order))
+	return posted(call, sandboxRequest(&order).AppendWire, sandboxOrderOf, check.Order(check.Sandbox, &order))
 }
 
 // ClosePosition closes a position or part of it, at a fresh mark.
@@ -129,7 +129,7 @@ func (s *Sandbox) ClosePosition(ctx context.Context, symbol string, part Part, o
 	call := s.caller.begin(ctx, OpSandboxClose, opts)
 	call.symbol = symbol
 	request := api.SandboxCloseRequest{Symbol: symbol, Pct: wire.Some(part.pct)}
-	return posted(call, &request, sandboxCloseOf, check.Symbol(check.Sandbox, symbol), check.Part(check.Sandbox, part.pct))
+	return posted(call, request.AppendWire, sandboxCloseOf, check.Symbol(check.Sandbox, symbol), check.Part(check.Sandbox, part.pct))
 }
 
 // SetTPSL changes the levels that are named, and leaves the others. Levels
@@ -141,7 +141,7 @@ func (s *Sandbox) SetTPSL(ctx context.Context, symbol string, t TPSL, opts ...Ca
 	request := api.SandboxTPSLRequest{
 		Symbol: symbol, TakeProfitPrice: wireLevel(t.TakeProfit), StopLossPrice: wireLevel(t.StopLoss), ClosePct: wireClosePct(&t),
 	}
-	return posted(call, &request, sandboxTPSLOf, check.Symbol(check.Sandbox, symbol), t.fault(check.Sandbox))
+	return posted(call, request.AppendWire, sandboxTPSLOf, check.Symbol(check.Sandbox, symbol), t.fault(check.Sandbox))
 }
 
 // Reset wipes the paper account back to its opening balance: positions, trades
