@@ -24,11 +24,11 @@ import (
 type heard struct {
 	transport.Exchanged
 	key     Key
-	stored  bool           // the answer is the journal's
 	verdict verdict.Ruling // of an answer that came
 	refusal *Error         // what has the shape of the service's no; nil otherwise
 	failed  error          // nil after a success
 	class   ledger.Class
+	stored  bool // the answer is the journal's
 	decoded bool // the result holds the answer
 }
 

@@ -36,7 +36,7 @@ import (
 // caller is what a handle needs to begin calls.
 type caller struct {
 	core     *core
-	defaults callOptions
+	defaults *callOptions // never written to
 }
 
 // call is one API call. What only a write has is in write.
@@ -49,16 +49,15 @@ type call struct {
 	apiKey apiKey         // of the next attempt, or the last
 	slot   limiter.Slot   // that the next send has
 	gate   transport.Gate // of what changes the account; nil for none
-	once   bool           // it is the driver's, which judges the answer
 	sends  int            // attempts so far
 	wait   time.Duration  // before the next
 
 	last    heard
-	lastCtx context.Context // of the last attempt, for the hooks
-	outcome Outcome
 	stopped error // why there is no further attempt, or none at all, where the last answer does not say it
 
-	result wire.Value // what a success is decoded into; nil if nobody wants it
+	result  wire.Value // what a success is decoded into; nil if nobody wants it
+	outcome Outcome
+	once    bool // it is the driver's, which judges the answer
 }
 
 func (h caller) begin(ctx context.Context, op Operation, opts []CallOption) *call {
@@ -71,7 +70,7 @@ func (h caller) begin(ctx context.Context, op Operation, opts []CallOption) *cal
 		})
 		c = &both.call
 		c.write = &both.writing
-		c.write.request, c.write.driver, c.write.permit = &c.request, h.core.driver, &h.core.permit
+		c.write.request, c.write.decisions = &c.request, &h.core.decisions
 	} else {
 		c = new(call)
 	}
@@ -80,12 +79,16 @@ func (h caller) begin(ctx context.Context, op Operation, opts []CallOption) *cal
 		c.ctx, c.stopped = context.Background(), checkContext(nil)
 	}
 	c.request = request{endpoint: e, env: e.Env, opts: h.defaults, url: h.core.urls[e], entry: e.Asks.Adds(false), began: time.Now()}
+	if len(opts) > 0 {
+		own := *h.defaults
+		c.opts = &own
+	}
 	for _, opt := range opts {
 		if opt == nil {
 			c.stopped = errNilOption()
 			break
 		}
-		if err := opt.applyCall(&c.opts); err != nil {
+		if err := opt.applyCall(c.opts); err != nil {
 			c.stopped = err
 			break
 		}

@@ -69,9 +69,6 @@ func (c *call) decide() bool {
 		if d.write != nil {
 			c.write.of = d.write
 		}
-		if d.since != 0 {
-			c.write.since = d.since
-		}
 		if d.stored != nil {
 			c.last = *d.stored
 		}
@@ -82,7 +79,7 @@ func (c *call) decide() bool {
 			return true
 		}
 		if d.err == nil { // the same client order id is on its way already
-			d.err = c.join(d.earlier)
+			d.err = c.join(d.earlier, d.since)
 		}
 		if !errors.Is(d.err, errConcluded) {
 			c.stopped = d.err
@@ -93,7 +90,7 @@ func (c *call) decide() bool {
 
 // join takes the outcome of a write that was placed before under the same client
 // order id, and asks about it.
-func (c *call) join(earlier *resolve.OpenWrite) error {
+func (c *call) join(earlier *resolve.OpenWrite, since uint64) error {
 	select {
 	case <-earlier.Handed():
 	case <-c.ctx.Done():
@@ -104,7 +101,7 @@ func (c *call) join(earlier *resolve.OpenWrite) error {
 		return errConcluded
 	}
 	c.write.of, c.write.mayHaveLeft = earlier, true
-	c.core.driver.Ask(earlier, c.write.since)
+	c.core.driver.Ask(earlier, since)
 	c.waitFor(earlier)
 	return nil
 }

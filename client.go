@@ -102,7 +102,7 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	c.guards = append([]Guard{
 		guardHalt(c.permit.halted), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
 	}, cfg.guards...)
-	begin := caller{c, cfg.defaults}
+	begin := caller{c, &cfg.defaults}
 	return &Client{Sandbox: &Sandbox{MarketData: &MarketData{caller: begin}}, Live: &Live{caller: begin}, caller: begin}, nil
 }
 
@@ -179,7 +179,7 @@ func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) 
 func (c *core) askGate(ctx context.Context) (*Health, error) {
 	defaults := defaultCallOptions()
 	defaults.retry.Attempts = 1
-	return caller{c, defaults}.health(ctx, nil)
+	return caller{c, &defaults}.health(ctx, nil)
 }
 
 // ageOf is how old an assessment is by the service's clock, at the most: a Date has whole

@@ -1,6 +1,7 @@
 package trading
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"sync"
@@ -84,29 +85,32 @@ func posted[W, T any, P wire.Record[W]](c *call, request encoder, convert func(*
 	if err := c.check(faults...); err != nil {
 		return nil, err
 	}
-	answer, ok := answers.Get().(*W)
+	r, ok := rooms.Get().(*room[W])
 	if !ok { // it is of another write, or there is none
-		answer = new(W)
+		r = new(room[W])
 	}
+	r.body = request(r.body[:0])
 	var result *T
-	err := c.post(request(make([]byte, 0, bodySize)), P(answer))
+	err := c.post(bytes.Clone(r.body), P(&r.answer))
 	if err == nil || errors.Is(err, ErrLate) {
-		result = convert(answer, c.meta())
+		result = convert(&r.answer, c.meta())
 	}
-	*answer = *new(W)
-	answers.Put(answer)
+	r.answer = *new(W)
+	rooms.Put(r)
 	return result, err
 }
 
-// answers are the records that writes are answered into, for the moment before they are results: most programs
-// send one write most of the time.
-var answers sync.Pool
+// room is where a write is encoded, and its answer decoded, for the moment before they are a body and a result.
+type room[W any] struct {
+	body   []byte
+	answer W
+}
+
+// rooms are those that no post has. Most programs send one kind of write most of the time.
+var rooms sync.Pool
 
 // encoder appends a request as it goes over the wire.
 type encoder = func(dst []byte) []byte
-
-// bodySize is room for a request's body; nearly all fit.
-const bodySize = 256
 
 // end turns what the call has come to into its result or its error: why the call stopped, how its last attempt
 // failed, and what resolving a write came to.

@@ -25,8 +25,8 @@ func (h host) Read(ctx context.Context, of books.AccountKey, list resolve.List, 
 	if awaited {
 		opts.retry = defaultCallOptions().retry
 	}
-	var t Trader = &Sandbox{&MarketData{caller{h.c, opts}}}
-	account := &Account{id: of.ID, caller: caller{h.c, opts}}
+	var t Trader = &Sandbox{&MarketData{caller{h.c, &opts}}}
+	account := &Account{id: of.ID, caller: caller{h.c, &opts}}
 	live, all := of.Environment == EnvLive, list == resolve.AllLists
 	if live {
 		t = account
@@ -83,9 +83,11 @@ func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared,
 	if e == nil {
 		return nil, errors.New("an operation that this version does not know")
 	}
-	call := caller{h.c, recoveryOptions()}.begin(ctx, e.Name, nil)
+	opts := recoveryOptions()
+	opts.key.given = r.Key
+	call := caller{h.c, &opts}.begin(ctx, e.Name, nil)
 	call.once, call.alone, call.write = true, r.Alone, nil
-	call.account, call.body, call.opts.key.given = r.Account, r.Body, r.Key
+	call.account, call.body = r.Account, r.Body
 	if !e.Fixed() {
 		call.aimAtAccount()
 	}
@@ -147,7 +149,7 @@ func (h host) SetLevels(ctx context.Context, of *Intent, wanted resolve.Levels) 
 	opts.restores = of.ID
 	ctx, cancel := context.WithTimeout(ctx, defaultAttemptTimeout)
 	defer cancel()
-	account := &Account{id: of.Account, caller: caller{h.c, opts}}
+	account := &Account{id: of.Account, caller: caller{h.c, &opts}}
 	_, err := account.SetTPSL(ctx, of.Symbol, TPSL{TakeProfit: levelAtPrice(wanted.TakeProfitPrice), StopLoss: levelAtPrice(wanted.StopLossPrice)})
 	return err
 }

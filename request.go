@@ -11,7 +11,7 @@ import (
 type request struct {
 	endpoint *spec.Endpoint
 	env      Environment
-	opts     callOptions
+	opts     *callOptions // not written to once a send may have begun
 	url      *url.URL
 	body     []byte // encoded once; every attempt sends these bytes
 	account  AccountID

@@ -45,6 +45,7 @@ func (c *call) run() {
 // next takes it over.
 type runner struct {
 	call   *call
+	more   bool // what its last attempt came to allows another
 	client retryablehttp.Client
 	shown  http.Request
 }
@@ -55,7 +56,7 @@ var runners = sync.Pool{New: func() any {
 	r.client = retryablehttp.Client{
 		HTTPClient:   &http.Client{Transport: r},
 		RetryMax:     math.MaxInt32, // the ledger counts
-		CheckRetry:   func(context.Context, *http.Response, error) (bool, error) { return r.call.again(), nil },
+		CheckRetry:   func(context.Context, *http.Response, error) (bool, error) { return r.more, nil },
 		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return r.call.backOff() },
 		PrepareRetry: func(*http.Request) error { return r.call.prepare() },
 	}
@@ -65,7 +66,7 @@ var runners = sync.Pool{New: func() any {
 // RoundTrip is one attempt. What that came to is the call's to judge: an error, or a redirect, the library would
 // take its own way.
 func (r *runner) RoundTrip(*http.Request) (*http.Response, error) {
-	r.call.attempt()
+	r.more = r.call.attempt()
 	return attemptOver, nil
 }
 
@@ -75,8 +76,8 @@ var (
 	noHeader    = http.Header{}
 )
 
-// attempt sends once. Key, body and header are the attempt's own.
-func (c *call) attempt() {
+// attempt sends once, and returns whether to send once more. Key, body and header are the attempt's own.
+func (c *call) attempt() (more bool) {
 	c.sends++
 	w, d := c.write, c.core.driver
 	if w != nil {
@@ -88,7 +89,6 @@ func (c *call) attempt() {
 	ctx := c.ctx
 	if len(c.core.hooks) > 0 {
 		ctx = c.core.hooks.attemptStart(ctx, c.describe(), c.sends)
-		c.lastCtx = ctx
 	}
 	q := question{&c.request, c.result, c.facts()}
 	sent := c.core.requestOf(&c.request, c.apiKey, q.meta.Key, c.gate)
@@ -101,14 +101,18 @@ func (c *call) attempt() {
 	if w != nil {
 		c.core.usual.heard(&c.last)
 	}
+	more = c.again()
+	if len(c.core.hooks) > 0 {
+		c.core.hooks.attemptDone(ctx, c.describe(), c.attempted())
+	}
+	return more && c.ctx.Err() == nil
 }
 
 // again notes what the attempt that has just ended says, and whether to send once more.
-func (c *call) again() bool {
+func (c *call) again() (more bool) {
 	if !c.endpoint.Keyless {
 		noteKey(&c.core.breaker, c.apiKey, &c.last)
 	}
-	more := false
 	switch {
 	case c.once: // the driver judges it
 		said := c.last.said()
@@ -117,10 +121,7 @@ func (c *call) again() bool {
 	case c.write != nil || c.last.class != ledger.Success:
 		more = c.judge()
 	}
-	if c.lastCtx != nil {
-		c.core.hooks.attemptDone(c.lastCtx, c.describe(), c.attempted())
-	}
-	return more && c.ctx.Err() == nil
+	return more
 }
 
 // closeLimit closes the rate limit that a 429 of the service names.

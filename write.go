@@ -19,26 +19,24 @@ import (
 // of.
 type writing struct {
 	*request
-	ctx     context.Context // the call's
-	driver  *resolve.Driver
-	permit  *permit
+	*decisions
+	ctx     context.Context    // the call's
 	of      *resolve.OpenWrite // nil before it has a key
 	order   Order              // if placed
 	placed  *Order             // the order that it places; nil if it does not
 	unnamed resolve.Unnamed
-	since   uint64 // the number of the drivers' last request before the journal was read
 
 	holdsTurn   bool // it holds the sandbox's one place for a writer
 	doubt       bool // an attempt that ended may have been applied
 	doubted     bool // there has been doubt, whether or not it is over
 	mayHaveLeft bool // any byte of it
 	forget      bool // it needs no resolution
+	decided     bool // a late answer has decided it
+	askedTwice  bool // the first send was left early, so that a second may go
+	asked       bool // it has gone, or was left out
 
-	listening  []*transport.RoundTrip // that nobody waits for: the first and the newest
-	heard      *heard                 // the late answer that has ended its sending
-	decided    bool                   // that has decided it
-	askedTwice bool                   // the first was left early, so that a second may go
-	asked      bool                   // it has gone, or was left out
+	listening []*transport.RoundTrip // that nobody waits for: the first and the newest
+	heard     *heard                 // the late answer that has ended its sending
 
 	found error // what resolving it came to, beside the answer
 }

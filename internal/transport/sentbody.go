@@ -42,10 +42,8 @@ type sentBody struct {
 	of        *RoundTrip // nil for what is sent on its caller's goroutine
 	watch     watch
 	traced    bool // net/http says when it has a connection
-	hooks     httptrace.ClientTrace
 
 	request http.Request // that it goes with
-	reader  bytes.Reader
 }
 
 // gotConn is the last moment before the first byte. To end the attempt keeps HTTP/2 from
@@ -101,11 +99,11 @@ func (b *sentBody) mayLeave() bool {
 // own of both: net/http may still hold those before.
 func (b *sentBody) load(ctx context.Context, r *Outgoing) *http.Request {
 	if b.traced {
-		b.hooks.GotConn = b.gotConn
+		hooks := &httptrace.ClientTrace{GotConn: b.gotConn}
 		if b.gate != nil {
-			b.hooks.WroteHeaders = b.wroteHeaders
+			hooks.WroteHeaders = b.wroteHeaders
 		}
-		ctx = httptrace.WithClientTrace(ctx, &b.hooks)
+		ctx = httptrace.WithClientTrace(ctx, hooks)
 	}
 	b.request = *(&http.Request{Method: r.Method}).WithContext(ctx)
 	b.request.URL, b.request.Host, b.request.Header = r.URL, r.URL.Host, r.Header
@@ -114,8 +112,7 @@ func (b *sentBody) load(ctx context.Context, r *Outgoing) *http.Request {
 		b.request.Body = http.NoBody
 		return &b.request
 	case b.traced:
-		b.reader.Reset(b.body)
-		b.request.Body = io.NopCloser(&b.reader) // which net/http sends in one packet with the header
+		b.request.Body = io.NopCloser(bytes.NewReader(b.body)) // which net/http sends in one packet with the header
 	default:
 		b.request.Body = b
 	}

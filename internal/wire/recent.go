@@ -10,8 +10,8 @@ import "github.com/shopspring/decimal"
 // recent is what was read a moment ago: numbers, each in a place that follows from its
 // coefficient, and short texts, each in one that follows from its bytes.
 type recent struct {
-	coefficients [16]int64 // of the numbers, beside them: nothing else is looked at to find one
-	numbers      [16]decimal.Decimal
+	coefficients [64]int64 // of the numbers, beside them: nothing else is looked at to find one
+	numbers      [64]decimal.Decimal
 	texts        [113]string // a prime, by which the words of the contract are apart
 }
 
@@ -26,7 +26,7 @@ func (d *Decoder) seen() *recent {
 // decimal returns coefficient × 10^exp. An unused place is the number 0.
 func (d *Decoder) decimal(coefficient int64, exp int32) decimal.Decimal {
 	const spread = 0x9E3779B97F4A7C15 // of 2^64 by the golden ratio
-	place, r := uint64(coefficient)*spread>>60, d.seen()
+	place, r := uint64(coefficient)*spread>>58, d.seen()
 	if r.coefficients[place] == coefficient && r.numbers[place].Exponent() == exp {
 		return r.numbers[place]
 	}
