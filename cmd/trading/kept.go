@@ -25,7 +25,7 @@ type kept struct {
 
 // keptFile is the journal in a file.
 func keptFile(path string) *kept {
-	return &kept{path, "--journal " + path, trading.ReadJournal(path), func(context.Context) (journal.Store, func() error, error) {
+	return &kept{path, journalFlag(path), trading.ReadJournal(path), func(context.Context) (journal.Store, func() error, error) {
 		log, err := journal.Open(path, journal.WithLockTimeout(0))
 		if err != nil {
 			return nil, nil, cli.WithCode(cli.Refused, fmt.Errorf("journal %s: %w", path, err))

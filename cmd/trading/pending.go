@@ -67,7 +67,7 @@ and of one bot, with its local key, at the URL.`,
 		printed := out.Print(pending, func(w io.Writer) {
 			switch {
 			case len(pending) > 0:
-				pendingTable(w, pending, now)
+				pendingTable(w, pending, now, journalFlag)
 			case err == nil:
 				emptyList(w, read, len(*journals) > 0)
 			}
@@ -77,12 +77,46 @@ and of one bot, with its local key, at the URL.`,
 	return cmd
 }
 
-func pendingTable(w io.Writer, pending []pendingView, now time.Time) {
+func pendingTable(w io.Writer, pending []pendingView, now time.Time, flags func(journal string) string) {
 	cli.Row(w, "FOR", "OPERATION", "ACCOUNT", "SYMBOL", "CLIENT ORDER ID", "ID", "JOURNAL", "LAST")
 	for _, p := range pending {
 		cli.Row(w, age(now.Sub(p.Decided)), p.Operation, nameOf(p.Account, p.Environment), p.Symbol, p.ClientOrderID, p.ID, p.Journal, p.Last)
 	}
+	for _, next := range nextSteps(pending, now, flags) {
+		cli.Row(w, next)
+	}
 }
+
+// nextSteps says what a person does about pending writes, a line for each journal: its oldest
+// write says until when its bot finds out by itself. flags are those that name a journal.
+func nextSteps(pending []pendingView, now time.Time, flags func(journal string) string) (lines []string) {
+	oldest := make(map[string]time.Time)
+	var journals []string
+	for _, p := range pending {
+		at, known := oldest[p.Journal]
+		if !known {
+			journals = append(journals, p.Journal)
+		}
+		if !known || p.Decided.Before(at) {
+			oldest[p.Journal] = p.Decided
+		}
+	}
+	for _, name := range journals {
+		lines = append(lines, nextStep(oldest[name], now, "the bot", "trading pending resolve --all "+cli.Printable(flags(name))))
+	}
+	return lines
+}
+
+// nextStep is what a person does about a write. Who sent it finds out by itself, or never does.
+func nextStep(decided, now time.Time, who, resolve string) string {
+	if by := decided.Add(resolveTimeout); now.Before(by) {
+		return fmt.Sprintf("next: wait until %s: %s finds out by itself; then, or if it does not run: %s", cli.Stamp(by), who, resolve)
+	}
+	return fmt.Sprintf("next: %s has not found out by itself; stop it, then: %s", who, resolve)
+}
+
+// journalFlag names the journal in a file.
+func journalFlag(path string) string { return "--journal " + path }
 
 // pending prints the pending writes of leases.
 func (f *fleet) pending(ctx context.Context, service *cli.Service, out *cli.Output) error {
@@ -99,7 +133,9 @@ func (f *fleet) pending(ctx context.Context, service *cli.Service, out *cli.Outp
 	printed := out.Print(pending, func(w io.Writer) {
 		switch {
 		case len(pending) > 0:
-			pendingTable(w, pending, now)
+			pendingTable(w, pending, now, func(lease string) string {
+				return fmt.Sprintf("--fleet %s --%s", f.url, lease)
+			})
 		case err == nil:
 			cli.Row(w, "no pending writes")
 		}

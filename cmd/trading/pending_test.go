@@ -26,3 +26,25 @@ func TestFound24_AMarketThatIsOpenAgain(t *testing.T) {
 		assert.Equal(t, !open, strings.Contains(out.String(), "refused"))
 	}
 }
+
+// Who reads that a write is pending reads what to do next. (The transcript of status has the command
+// without a sidecar.)
+func TestAPendingWriteNamesTheNextStep(t *testing.T) {
+	now := time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)
+	flags := func(journal string) string { return "--journal " + journal }
+	assert.Equal(t, []string{
+		"next: the bot has not found out by itself; stop it, then: trading pending resolve --all --journal a",
+		"next: wait until 2000-01-01T01:35:00.000Z: the bot finds out by itself; then, or if it does not run: trading pending resolve --all --journal b",
+	}, nextSteps([]pendingView{
+		{Journal: "a", Decided: now}, {Journal: "b", Decided: now}, {Journal: "a", Decided: now.Add(-resolveTimeout)},
+	}, now, flags))
+
+	for _, waiting := range []bool{false, true} {
+		var out bytes.Buffer
+		app := &cli.App{Out: &out}
+		o := &sidecarOperator{out: app.Output(&cobra.Command{})}
+		require.NoError(t, o.printPending([]sidecar.Pending{{ID: "one"}, {ID: "two", Waiting: waiting}}, now))
+		assert.Equal(t, waiting, strings.Contains(out.String(), "\nnext: the sidecar has not found out by itself: trading sidecar resolve two\n"), "%s", out.String())
+		assert.Equal(t, !waiting, strings.Contains(out.String(), "\nnext: wait: "), "%s", out.String())
+	}
+}

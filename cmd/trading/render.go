@@ -270,7 +270,11 @@ func renderPending(s statusView, now time.Time, t theme) []string {
 		g.add(cell{text: string(p.Operation)}, cell{text: age(lasts), right: true, paint: paint}, cell{text: nameOf(p.Account, p.Environment)},
 			cell{text: cli.Printable(p.Symbol)}, cell{text: cli.Printable(p.ID)}, cell{text: cli.Printable(p.Last)})
 	}
-	return g.lines()
+	lines := g.lines()
+	for _, next := range nextSteps(s.Pending, now, journalFlag) {
+		lines = append(lines, "  "+next)
+	}
+	return lines
 }
 
 func renderLimits(limits []limitView, t theme) []string {

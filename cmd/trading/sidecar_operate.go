@@ -124,9 +124,19 @@ func (o *sidecarOperator) printPending(all []sidecar.Pending, now time.Time) err
 			return
 		}
 		cli.Row(w, "FOR", "BOT", "OPERATION", "ACCOUNT", "SYMBOL", "ENTRIES", "ID", "REASON")
+		var steps []string
 		for _, p := range all {
 			id := cmp.Or(string(p.ID), p.Write)
+			if p.Waiting {
+				steps = append(steps, "next: the sidecar has not found out by itself: trading sidecar resolve "+id)
+			}
 			cli.Row(w, age(now.Sub(p.Decided)), p.Bot, p.Operation, nameOf(p.Account, p.Env), p.Symbol, entriesText(p.MarketOpen), id, p.Reason)
+		}
+		if len(steps) == 0 {
+			steps = []string{"next: wait: the sidecar finds out by itself, in most cases within half an hour"}
+		}
+		for _, next := range steps {
+			cli.Row(w, next)
 		}
 	})
 }
