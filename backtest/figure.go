@@ -215,10 +215,8 @@ type tripFigures struct {
 
 // byTrip computes them. A position that is open at a loss counts as one that lost.
 func byTrip(trips []RoundTrip, openLosers int) tripFigures {
-	if len(trips) == 0 {
-		f, i := none("no round trip"), noInterval("no round trip")
-		return tripFigures{f, f, f, f, i, i}
-	}
+	f := none("no round trip")
+	figures := tripFigures{f, f, f, f, noInterval("no round trip"), noInterval("no round trip")}
 	won, lost, wins := decimal.Zero, decimal.Zero, 0
 	nets := make([]float64, len(trips))
 	for i, t := range trips {
@@ -230,22 +228,23 @@ func byTrip(trips []RoundTrip, openLosers int) tripFigures {
 			lost = lost.Sub(net)
 		}
 	}
+	if judged := len(trips) + openLosers; judged > 0 {
+		share := wilson(wins, judged)
+		figures.winRate, figures.winRateIn = figure(float64(wins)/float64(judged)), Interval{share.Low, share.High}
+	}
+	if len(trips) == 0 {
+		return figures
+	}
 	n := float64(len(trips))
-	share := wilson(wins, len(trips)+openLosers)
-	f := tripFigures{
-		profitFactor: ratio(won.InexactFloat64(), lost.InexactFloat64(), "no round trip lost"),
-		expectancy:   figure(won.Sub(lost).InexactFloat64() / n),
-		expectancyIn: noInterval("fewer than two round trips"),
-		winRate:      figure(float64(wins) / float64(len(trips)+openLosers)),
-		winRateIn:    Interval{share.Low, share.High},
-		sqn:          none("fewer than two round trips"),
-	}
+	figures.profitFactor = ratio(won.InexactFloat64(), lost.InexactFloat64(), "no round trip lost")
+	figures.expectancy = figure(won.Sub(lost).InexactFloat64() / n)
+	figures.expectancyIn, figures.sqn = noInterval("fewer than two round trips"), none("fewer than two round trips")
 	if len(trips) > 1 {
-		f.sqn = ratio(math.Sqrt(n)*mean(nets), deviation(nets), "no two round trips differ")
+		figures.sqn = ratio(math.Sqrt(n)*mean(nets), deviation(nets), "no two round trips differ")
 		half := z * deviation(nets) / math.Sqrt(n)
-		f.expectancyIn = Interval{figure(mean(nets) - half), figure(mean(nets) + half)}
+		figures.expectancyIn = Interval{figure(mean(nets) - half), figure(mean(nets) + half)}
 	}
-	return f
+	return figures
 }
 
 // Interval is where a figure lies with 95 percent confidence, between Low and High, if what was

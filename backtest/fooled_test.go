@@ -278,6 +278,14 @@ func TestFooledByOpenLosers(t *testing.T) {
 	t.Logf("win rate %s, equity %s", r.Worse().WinRate, dollars(r.Worse().Equity))
 	v, _ := r.Worse().WinRate.Value()
 	require.Less(t, v, 0.6)
+	// Who divides the round trips that won by the round trips is told why the rate is another one.
+	require.Regexp(t, `(?m)^round trips +1, won 50\.00%.*, 1 open at a loss counted as lost`, r.String())
+	require.Contains(t, strings.Join(r.Warnings, "\n"), "in no round trip, but for the win rate, where those at a loss count as lost")
+
+	r = Run(t, trader("", order(trading.Long, "0.1")), Config{Data: prices(t, "60000", "59000", "59000", "59000", "59000")})
+	v, ok := r.Worse().WinRate.Value()
+	require.True(t, ok, "%s", r.Worse().WinRate)
+	require.Zero(t, v, "the one position is open at a loss")
 }
 
 // TestFooledByTheFloorOfTheFirstDay: +8 % and -7 % within two days.

@@ -364,7 +364,7 @@ func (p *Path) warnings() (list []string) {
 		list = append(list, fmt.Sprintf("The bot returned at %s, before the end of the run.", p.Ended.Format(time.DateTime)))
 	}
 	if len(p.StillOpen) > 0 {
-		list = append(list, "Positions were open at the end: "+strings.Join(p.StillOpen, ", ")+". They are in the equity and in no round trip; the return has the costs of leaving them.")
+		list = append(list, "Positions were open at the end: "+strings.Join(p.StillOpen, ", ")+". They are in the equity, and in no round trip, but for the win rate, where those at a loss count as lost; the return has the costs of leaving them.")
 	}
 	if p.Unpriced > 0 {
 		list = append(list, fmt.Sprintf("For %s a market that was held had no price: the equity was not known and not judged.", p.Unpriced))
@@ -414,7 +414,11 @@ func (r *Result) String() string {
 	}
 	line("return", "%s", percent(p.Return))
 	line("drawdown", "%s, $%s", percent(p.Drawdown.Share), p.Drawdown.Amount.StringFixed(2))
-	line("round trips", "%d, won %s%s, profit factor %s", len(p.Trips), percent(p.WinRate), p.WinRateIn.percent(), p.ProfitFactor)
+	losers := ""
+	if p.OpenLosers > 0 {
+		losers = fmt.Sprintf(", %d open at a loss counted as lost", p.OpenLosers)
+	}
+	line("round trips", "%d, won %s%s%s, profit factor %s", len(p.Trips), percent(p.WinRate), p.WinRateIn.percent(), losers, p.ProfitFactor)
 	line("fees", "$%s, funding $%s", p.Fees.StringFixed(2), p.Funding.StringFixed(2))
 	line("assumed", "%s; %s", r.Frictions.brief(), r.atCosts())
 	if p.Protection != nil {
