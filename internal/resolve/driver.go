@@ -197,10 +197,10 @@ func (d *Driver) unknown(w *OpenWrite, why error) Found {
 // describe is a write as Pending lists it.
 func (d *Driver) describe(w *OpenWrite) pending.Doubt {
 	_, idle := d.schedule.has(w)
-	left, settled := d.pending.wasLeft(w), d.pending.isSettled(w)
+	left := d.pending.wasLeft(w)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return pending.Doubt{Intent: w.intent(), Reason: w.known().reason, Left: left, Waiting: idle, MarketOpen: settled}
+	return pending.Doubt{Intent: w.intent(), Reason: w.known().reason, Left: left, Waiting: idle, MarketOpen: w.settled.Load()}
 }
 
 // acknowledge notes a person's word, like any other fact: it is durable before anybody learns of it. It

@@ -11,7 +11,7 @@ import (
 // its outcome stays unknown. final means that nothing is to be waited for.
 func (d *Driver) giveUp(w *OpenWrite, shown *seenLook, why accounting.Reason) (final bool) {
 	n := len(shown.began)
-	if !w.asked().Kind.Acts() || n < 2 || w.settled || !w.Ledger.WasOver(d.Clocks.Now()) {
+	if !w.asked().Kind.Acts() || n < 2 || w.settled.Load() || !w.Ledger.WasOver(d.Clocks.Now()) {
 		return true
 	}
 	looks, show := books.Read{Begun: shown.began[n-2], Ended: shown.look.Ended}, shown.look.State(w.Intent.Symbol)
@@ -38,6 +38,6 @@ func (d *Driver) giveUp(w *OpenWrite, shown *seenLook, why accounting.Reason) (f
 		return false
 	}
 	d.store.later(w, record{Beside: &books.Note{Settled: true}})
-	d.pending.settle(w)
+	w.settled.Store(true)
 	return true
 }

@@ -177,7 +177,8 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (*Op
 	known := d.pending.viewOf(w.Intent.BaseURL, false, nil)
 	w.Ledger = ledger.Restore(terms, facts, known.Clocks.Now())
 	w.asked() // whose side the books take
-	w.books, w.booked, w.settled = known.Books, d.bookWrite(w), beside.Settled
+	w.books, w.booked = known.Books, d.bookWrite(w)
+	w.settled.Store(beside.Settled)
 	for i := range beside.Own {
 		beside.Own[i].Heard = time.Now() // when it ended, the clocks of this process do not know
 	}

@@ -94,7 +94,7 @@ func (r *registry) doubtedBeside(e *OpenWrite) (beside []*OpenWrite) {
 		return nil
 	}
 	for other := range r.around(e.shows()) {
-		if other != e && other.doubted && !other.settled && !slices.Contains(beside, other) {
+		if other != e && other.doubted && !other.settled.Load() && !slices.Contains(beside, other) {
 			beside = append(beside, other)
 		}
 	}
@@ -148,21 +148,6 @@ func (r *registry) setDoubted(e *OpenWrite, doubted bool) {
 	}
 }
 
-// settle notes that a write hides nothing any more, though its outcome is not known and may
-// never be: it stays in doubt, and keeps its places closed no longer.
-func (r *registry) settle(e *OpenWrite) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e.settled = true
-}
-
-// isSettled reports whether it was settled.
-func (r *registry) isSettled(e *OpenWrite) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return e.settled
-}
-
 // clear notes that it is in doubt no longer.
 func (r *registry) clear(e *OpenWrite) {
 	r.mu.Lock()
@@ -208,7 +193,7 @@ func (r *registry) doubtedIn(p pending.Place) []pending.IntentID {
 	}
 	var ids []pending.IntentID
 	for e := range r.around([]pending.Place{p}) {
-		if e.doubted && !e.settled {
+		if e.doubted && !e.settled.Load() {
 			ids = append(ids, e.Intent.ID)
 		}
 	}

@@ -32,7 +32,6 @@ type job struct {
 	waiting int           // callers
 	asked   uint64        // the number of the last request about it
 	idle    bool          // it has no turn until somebody asks
-	settled bool          // when it was added: nobody may ever find out about it, and its market is open again
 	stuck   bool          // nobody waits for it
 	changed chan struct{} // closed while it is idle or stuck, and when it is over
 	busy    bool          // the goroutine is at it
@@ -45,7 +44,7 @@ func (s *schedule) add(of *OpenWrite) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.jobs[of] == nil {
-		s.jobs[of] = &job{changed: make(chan struct{}), settled: of.settled}
+		s.jobs[of] = &job{changed: make(chan struct{})}
 	}
 	s.start()
 }
@@ -243,8 +242,8 @@ func (s *schedule) before(now time.Time, a *OpenWrite, aAt *job, b *OpenWrite, b
 		return aDue
 	case !aDue:
 		return aAt.due.Before(bAt.due)
-	case aAt.settled != bAt.settled:
-		return bAt.settled
+	case a.settled.Load() != b.settled.Load():
+		return b.settled.Load()
 	case isYoung(a) != isYoung(b):
 		return isYoung(a)
 	case (aAt.waiting > 0) != (bAt.waiting > 0):

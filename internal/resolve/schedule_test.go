@@ -248,3 +248,17 @@ func TestHold(t *testing.T) {
 		assert.Empty(t, r.all())
 	})
 }
+
+// A write that keeps no market closed any more has its turn behind one that does, also where that came while it
+// was there.
+func TestASettledJobIsLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newTurns(t, true)
+		r.until = time.Now().Add(time.Second)
+		r.add(r.write(1))
+		r.write(1).settled.Store(true)
+		r.add(r.write(2))
+		time.Sleep(time.Second)
+		assert.Equal(t, []int{2, 1}, r.had())
+	})
+}

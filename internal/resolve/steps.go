@@ -369,8 +369,8 @@ func (w *OpenWrite) found() string {
 	return w.by.String() + ": " + why
 }
 
-// isUnsettled reports whether a write may hide something. The registry's lock is held.
-func isUnsettled(w *OpenWrite) bool { return !w.settled }
+// isUnsettled reports whether a write may hide something.
+func isUnsettled(w *OpenWrite) bool { return !w.settled.Load() }
 
 // sendOnce sends a fence, or a request like one.
 func (d *Driver) sendOnce(place Prepared) Response {
