@@ -116,8 +116,9 @@ func WithClientOrderID(id string, more ...UseOption) CallOption {
 
 // WithIdempotencyKey sends the write under this key and no other: the client
 // never replaces it, not even where a refusal is stored under it. The key is of this
-// operation, account and request: any other one under it is refused. The sandbox has
-// no idempotency, and is not sent any.
+// operation, account and request: any other one under it is refused.
+//
+// The paper account executes a repeated order again, so a key is refused there.
 func WithIdempotencyKey(k Key, more ...UseOption) CallOption {
 	return sharedOption(func(c *callOptions) error {
 		wrong := invalidFor("WithIdempotencyKey", local(EnvLive, check.IdempotencyKey(string(k))))

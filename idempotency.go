@@ -72,6 +72,9 @@ func (k *keySource) name(account AccountID, op Operation) string {
 	return base64.RawURLEncoding.EncodeToString(digest.Sum(nil))
 }
 
+// isNamed reports whether the program has named the write.
+func (k *keySource) isNamed() bool { return k.id != "" || k.given != "" }
+
 // what is the word for it.
 func (k *keySource) what() string {
 	if k.given != "" {

@@ -44,12 +44,9 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	}
 	terms, try := d.terms(r, w.Traits), 1
 	source := &r.opts.key
-	if r.env != EnvLive {
-		if source.id != "" {
-			is.err = refuse(r.env, CodeBadRequest, "nothing was sent: WithClientOrderID is for live writes, and the paper account executes a repeated order again: leave the id out, and read the account before you repeat an order")
-			return is
-		}
-		source = &keySource{}
+	if r.env != EnvLive && source.isNamed() {
+		is.err = refuse(r.env, CodeBadRequest, "nothing was sent: WithClientOrderID and WithIdempotencyKey are for live writes, and the paper account executes a repeated order again: leave the %s out, and read the account before you repeat an order", source.what())
+		return is
 	}
 	name := source.name(r.account, r.endpoint.Name)
 	d.driver.Own(w, name)

@@ -241,7 +241,7 @@ func (a *Account) completeTPSL(ctx context.Context, c *call, t *TPSL) error {
 	switch {
 	case !t.TakeProfit.IsZero() && !t.StopLoss.IsZero(), c.stopped != nil:
 		return nil
-	case c.opts.key.given != "" || c.opts.key.id != "":
+	case c.opts.key.isNamed():
 		return refuse(EnvLive, CodeMissingFields,
 			"required and missing: the %s; with an idempotency key or a client order id both levels must be named", absent)
 	}

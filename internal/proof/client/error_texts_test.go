@@ -68,6 +68,7 @@ func mistakes(t *testing.T) []errorRow {
 	}
 	tpsl := func(change trading.TPSL) error { _, err := account.SetTPSL(t.Context(), "BTC", change); return err }
 	_, named := client.Sandbox.PlaceOrder(t.Context(), good, trading.WithClientOrderID("a"))
+	_, keyed := client.Sandbox.PlaceOrder(t.Context(), good, trading.WithIdempotencyKey("a"))
 	paperTPSL := func(symbol string, change trading.TPSL) error {
 		return rig.Only(client.Sandbox.SetTPSL(t.Context(), symbol, change))
 	}
@@ -134,6 +135,7 @@ func mistakes(t *testing.T) []errorRow {
 		{"orderType", `"Market"`, odd},
 		{"Raw", "Age is -1ns", tooYoung},
 		{"WithClientOrderID", "paper", named},
+		{"WithIdempotencyKey", "paper", keyed},
 		{"symbol", "", symbol},
 		{"symbol", "", unpriced},
 		{"closePercent", "101", part},

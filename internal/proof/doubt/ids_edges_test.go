@@ -262,18 +262,22 @@ func TestEdge11_AcknowledgeBesideAProbe(t *testing.T) {
 	}
 }
 
-// The paper account executes a repeated order again, so an id that promises that it is
+// The paper account executes a repeated order again, so an id or a key that promises that it is
 // executed once is refused there.
 func TestEdge26_AnIDOnThePaperAccount(t *testing.T) {
-	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-		_, err := r.Sandbox.PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout)
-		for _, says := range []string{"nothing was sent", "the paper account executes a repeated order again", "leave the id out"} {
-			require.ErrorContains(r.T, err, says)
-		}
-		assert.True(r.T, rig.RefusalOf(r.T, err).Local)
-		assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
-		assert.Empty(r.T, r.Fills())
-		_, err = r.Sandbox.State(r.T.Context(), rig.Breakout)
-		require.NoError(r.T, err, "to a read an id means nothing")
-	})
+	for what, by := range map[string]trading.CallOption{"client order id": rig.Breakout, "idempotency key": trading.WithIdempotencyKey("mine")} {
+		t.Run(what, func(t *testing.T) {
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				_, err := r.Sandbox.PlaceOrder(r.T.Context(), rig.Buy("0.05"), by)
+				for _, says := range []string{"nothing was sent", "the paper account executes a repeated order again", "leave the " + what + " out"} {
+					require.ErrorContains(r.T, err, says)
+				}
+				assert.True(r.T, rig.RefusalOf(r.T, err).Local)
+				assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
+				assert.Empty(r.T, r.Fills())
+				_, err = r.Sandbox.State(r.T.Context(), by)
+				require.NoError(r.T, err, "it means nothing to a read")
+			})
+		})
+	}
 }
