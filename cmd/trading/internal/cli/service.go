@@ -36,6 +36,7 @@ type Service struct {
 	local            bool // no key but a local one
 	baseURL, keyFile string
 	env, account     string
+	journal          string
 }
 
 // Connection adds the flags that lead to the service. A command without an end has no
@@ -67,7 +68,7 @@ func (s *Service) Environment(account string) *Service {
 
 // Writes adds the flag that names the journal.
 func (s *Service) Writes() *Service {
-	s.cmd.Flags().StringVar(&s.Journal, "journal", "", "journal of the writes (default $TRADING_JOURNAL, or a file for each service in the user's state folder)")
+	s.cmd.Flags().StringVar(&s.journal, "journal", "", "journal of the live writes (default $TRADING_JOURNAL, or a file for each service in the user's state folder)")
 	return s
 }
 
@@ -79,13 +80,13 @@ func (s *Service) Read() error {
 		return Misuse("--timeout must be greater than 0, not %s", s.Timeout)
 	case s.Account != "" && s.Env != trading.EnvLive:
 		return Misuse("--account is for --env live: there is one paper account")
+	case s.journal != "" && s.Env == trading.EnvSandbox:
+		return Misuse("--journal is for --env live: no journal has the writes of the paper account")
 	}
 	if s.baseURL == "" {
 		s.baseURL = s.App.Getenv("TRADING_BASE_URL")
 	}
-	if s.Journal == "" {
-		s.Journal = s.App.Getenv("TRADING_JOURNAL")
-	}
+	s.Journal = cmp.Or(s.journal, s.App.Getenv("TRADING_JOURNAL"))
 	if s.baseURL == "" {
 		return Misuse("which service? set TRADING_BASE_URL, or give --base-url: the root of the API, which ends in /v1")
 	}
