@@ -55,7 +55,7 @@ func plain(st start, a asked, ran bool) []string {
 	names := [...]string{"Unknown", "Applied", "NotApplied"}
 	found := make([]string, 2)
 	some := false
-	s := &search{formats: formats[:1], flats: no, flips: no}
+	s := &search{formats: formats[:1], flats: no, flips: no, cut: 20}
 	s.report = func(sc *schedule) bool {
 		enough := sc.facts.Equal == 3 || a.kind != Limit && sc.facts.Equal == 2
 		if s.runs == ran && s.fill <= 0 && sc.held && sc.facts.Base != nil && enough {

@@ -6,8 +6,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// ListCut is the shortest list that the service may have cut.
-const ListCut = 20
+// ListCut is the shortest list that the service may have cut: the contract names no length. A shorter one is whole.
+const ListCut = 5
 
 var (
 	takerFee = decimal.New(45, -5) // of each leg of a round trip

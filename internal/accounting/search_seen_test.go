@@ -203,7 +203,7 @@ func (s *search) state(v *view) State {
 	for i := int(v.rows.nRows) - 1; i >= 0; i-- {
 		st.Rows = append(st.Rows, s.shownRows(v.rows.rows[i])...)
 	}
-	st.Rows = st.Rows[:min(len(st.Rows), ListCut)]
+	st.Rows = st.Rows[:min(len(st.Rows), s.cut)]
 	done := &v.finished.finished
 	for i := done.n - 1; i >= 0; i-- {
 		if done.at[i] != idBurst {
@@ -214,7 +214,7 @@ func (s *search) state(v *view) State {
 			st.Finished.IDs = append(st.Finished.IDs, fmt.Sprintf("b%d", int(i+1)*idsBurst-n))
 		}
 	}
-	st.Finished.IDs = st.Finished.IDs[:min(len(st.Finished.IDs), ListCut)]
+	st.Finished.IDs = st.Finished.IDs[:min(len(st.Finished.IDs), s.cut)]
 	return st
 }
 

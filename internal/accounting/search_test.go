@@ -106,6 +106,7 @@ type search struct {
 	// are the slots in which nothing happens.
 	flats, flips []bool
 	without      []int
+	cut          int // how many rows, or ended runs, a list has at the most
 	// beside are the events that happen; all if none is named.
 	beside []string
 	// report is told of each new pair. It returns false to stop.

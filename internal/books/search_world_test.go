@@ -54,6 +54,7 @@ type accountState struct {
 	at    time.Time
 	pos   [2]int
 	rows  []accounting.Row // oldest first
+	cut   int              // how many of them a list has at the most
 	rests []rests
 }
 
@@ -112,7 +113,9 @@ const (
 
 func newWorld(seed uint64) *world {
 	w := &world{dice: rand.New(rand.NewPCG(seed, 11)), began: time.Now(), found: map[string]int{}}
+	w.now.cut = 20
 	if w.wide = seed%3 == 0; w.wide {
+		w.now.cut = [...]int{8, 20, 20, 5}[seed/3%4]
 		w.bare, w.bursts = w.dice.IntN(4) == 0, 2+w.dice.IntN(12)
 	}
 	w.Books = New(w.began, Earlier{None: seed%2 == 0}, nil)
@@ -199,7 +202,7 @@ func (w *world) row(symbol string, side accounting.Direction, cause accounting.C
 		h := fnv.New64a()
 		fmt.Fprint(h, symbol, side, cause, size, price, r.ClosedAt)
 		r.Digest = h.Sum64()
-		w.now.rows = w.now.rows[max(0, len(w.now.rows)-accounting.ListCut):]
+		w.now.rows = w.now.rows[max(0, len(w.now.rows)-w.now.cut):]
 	}
 	w.now.rows = append(slices.Clip(w.now.rows), r)
 }
@@ -330,7 +333,7 @@ func positionOf(pos int) accounting.Holding {
 }
 
 func (s accountState) list(most int) []accounting.Row {
-	list := slices.Clone(s.rows[max(0, len(s.rows)-min(most, 20)):])
+	list := slices.Clone(s.rows[max(0, len(s.rows)-min(most, s.cut)):])
 	slices.Reverse(list)
 	return list
 }

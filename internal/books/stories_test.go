@@ -184,7 +184,7 @@ func TestWhatSettlesMayHideAStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := stillWorld(0, 1)
 		much := func() {
-			for range accounting.ListCut {
+			for range w.now.cut {
 				w.row("SOL", accounting.Long, accounting.Market, 1, 0)
 			}
 			w.keep()

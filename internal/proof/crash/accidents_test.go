@@ -35,6 +35,7 @@ type troubles struct {
 	whole       bool          // a close is of all
 	rows        int           // lists of closed trades are so short; 0: as long as they are
 	givenUp     givenUp       // own orders before the write
+	elsewhere   elsewhere
 }
 
 // piping is what becomes of connections of the client's own, on which it listens to its writes and asks twice
@@ -91,7 +92,8 @@ var accidents = slices.Concat(clockAccidents(), machineAccidents(), []accident{
 		s.named, s.since, s.skew = true, true, pick(r, 0, 50*time.Millisecond, -50*time.Millisecond)
 		s.startCold(r)
 	}},
-	{name: "lists of 3 closed trades", happen: func(s *schedule, _ *rand.Rand) { s.rows = 3 }},
+	{name: "lists of 5 closed trades", happen: func(s *schedule, _ *rand.Rand) { s.rows = 5 }},
+	{name: closesElsewhere, happen: (*schedule).hidesWhatClosed},
 	{name: "own orders 0.2s apart", happen: func(s *schedule, _ *rand.Rand) { s.pace = 200 * time.Millisecond }},
 	{name: "own orders 1s apart", happen: func(s *schedule, _ *rand.Rand) { s.pace = time.Second }},
 	{name: "own orders 3s apart", happen: func(s *schedule, _ *rand.Rand) { s.pace = 3 * time.Second }},

@@ -124,11 +124,16 @@ func (p *program) write(ctx context.Context, o operation, opts ...trading.CallOp
 	if p.isDead() {
 		return
 	}
+	w.tell(toldBy(p, op, &meta, named, err))
+}
+
+// toldBy is what a call of a program has said.
+func toldBy(p *program, op trading.Operation, meta *trading.Meta, named bool, err error) told {
 	t := told{by: p.name, op: op, key: meta.Key, outcome: trading.OutcomeOf(err), late: errors.Is(err, trading.ErrLate), named: named, err: err}
 	if write := (*trading.WriteError)(nil); errors.As(err, &write) {
 		t.id, t.notSent = write.Intent, write.NotSent
 	}
-	w.tell(t)
+	return t
 }
 
 // part is how much of the position a close is of.
@@ -253,7 +258,9 @@ func (w *world) first(killAt int) (steps int) {
 		od := other.open(w.file("two"))
 		programs, disks = append(programs, other.start(od)), append(disks, od)
 	}
+	one.closesElsewhere(w.elsewhere.at < 0)
 	group.Go(one.decide)
+	group.Go(func() { one.closesElsewhere(w.elsewhere.at >= 0 && rig.Pause(p.ctx, w.elsewhere.at)) })
 	if w.exits && w.kind == solo {
 		group.Go(func() {
 			if rig.Pause(p.ctx, 3*time.Second) {
@@ -321,6 +328,7 @@ func (w *world) second() {
 		group.Go(one.decide)
 	}
 	group.Go(func() { one.recover(false) })
+	group.Go(func() { one.closesElsewhere(w.elsewhere.again) })
 	group.Wait()
 	if !p.isDead() && w.repeat {
 		one.decide()

@@ -107,7 +107,7 @@ func newRecords(s schedule, dir string) *world {
 func newWorld(t testing.TB, s schedule, dir string) *world {
 	w := newRecords(s, dir)
 	w.t = t
-	opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithClock(w.clock), tradingsim.WithRequestLog(1)}
+	opts := []tradingsim.Option{tradingsim.WithMark("BTC", "64000"), tradingsim.WithMark("ETH", "3000"), tradingsim.WithClock(w.clock), tradingsim.WithRequestLog(1)}
 	if s.rows > 0 {
 		opts = append(opts, tradingsim.WithTradeRows(s.rows))
 	}
