@@ -19,9 +19,9 @@ type Seen struct {
 	Endpoint *spec.Endpoint
 	Env      spec.Environment // whose key the request had
 	Status   int
-	Replayed bool // marked as the stored answer of an earlier request
-	JSON     bool // the body is one well-formed JSON value
-	Shape    wire.Shape
+	Replayed bool       // marked as the stored answer of an earlier request
+	JSON     bool       // the body is one well-formed JSON value
+	Shape    wire.Shape // empty if it is not
 
 	// What the table looks at besides.
 	refusal, documented bool
@@ -90,7 +90,7 @@ var advices = map[spec.Advice]ledger.Resend{
 // of an error too: a refusal with a 2xx is yes and no at once.
 func (a Seen) isError() bool {
 	s := &a.Shape
-	return a.JSON && (a.Status >= 400 || !a.Endpoint.Write) && s.HasError && s.HasMessage && !s.HasOK && !s.HasSuccess && isCode(s.Error)
+	return (a.Status >= 400 || !a.Endpoint.Write) && s.HasMessage && !s.HasOK && !s.HasSuccess && isCode(s.Error)
 }
 
 // isCode reports whether text is made as all codes of the contract are.

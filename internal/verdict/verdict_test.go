@@ -68,7 +68,10 @@ func TestOf(t *testing.T) {
 		{"a refusal with 200", "POST /orders", 200, refusal("bad_size"), Nothing, Nothing},
 		{"a read", "GET /trades", 200, `[]`, Ran, Ran},
 		{"a read that says no", "GET /trades", 200, refusal("not_found"), Unclear, DidNotRun},
+		{"safe to trade", "GET /health", 200, `{"ok":true}`, Ran, Ran},
 		{"not safe to trade", "GET /health", 503, `{"ok":false}`, Ran, Ran},
+		{"not safe to trade, with a status of its own", "GET /health", 500, `{"ok":false}`, Nothing, Nothing},
+		{"no health", "GET /health", 503, refusal("no_price"), Unclear, Unclear},
 		{"a list for the health", "GET /health", 200, `[]`, Nothing, Nothing},
 		{"the description", "GET /openapi.json", 200, `{}`, Ran, Ran},
 		{"a list for the description", "GET /openapi.json", 200, `[]`, Nothing, Nothing},
@@ -85,6 +88,7 @@ func TestCodesOfTheContract(t *testing.T) {
 	for _, rule := range spec.Rules() {
 		assert.True(t, isCode(rule.Code), rule.Code)
 	}
+	assert.True(t, isCode("azAZ_"))
 }
 
 // Over every operation, status and kind of body: what says of a fresh answer that a write did
