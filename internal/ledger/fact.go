@@ -119,7 +119,7 @@ const (
 // Answer is what one request came to.
 type Answer struct {
 	Class    Class  `json:"c"`
-	Code     string `json:"e,omitempty"`
+	Code     string `json:"e,omitempty"` // of a Refusal alone, as Says is
 	Status   int    `json:"s,omitempty"`
 	Replayed bool   `json:"r,omitempty"`
 	// Says is what the refusal says of a write that nothing was doubtful about.

@@ -33,7 +33,7 @@ func unplaced(facts []Fact) bool {
 // eachRefused reports whether each send under the present key has an answer of its own by which
 // it did nothing, and one of them is the service's no to the write.
 func eachRefused(t *Terms, facts []Fact) bool {
-	if t.Keyed && !t.FirstUseKnown {
+	if !t.FirstUseKnown {
 		return false
 	}
 	own, sends, first, no := map[int]bool{}, 0, 1, false
@@ -79,7 +79,7 @@ func justified(t *Terms, facts []Fact, o Outcome) bool {
 		}
 		return false
 	}
-	return t.FirstUseKnown && unplaced(facts) && !restarted(facts) || !t.Keyed && unplaced(facts) ||
+	return t.FirstUseKnown && unplaced(facts) && (!restarted(facts) || !t.Keyed) ||
 		unplacedAfterRestart(t, facts) || eachRefused(t, facts) || storedRefusal(t, facts) || absent(t, facts)
 }
 
@@ -97,7 +97,7 @@ func find(facts []Fact, kind FactKind) int {
 // unplacedAfterRestart: what the earlier process had sent was answered or had not
 // left. (The walk gives the whole facts, also those that were lost.)
 func unplacedAfterRestart(t *Terms, facts []Fact) bool {
-	return (t.FirstUseKnown || !t.Keyed) && restarted(facts) && unplaced(facts)
+	return t.FirstUseKnown && restarted(facts) && unplaced(facts)
 }
 
 // storedRefusal: the probe brought the refusal of the only send.

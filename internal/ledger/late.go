@@ -13,8 +13,7 @@ func (l *Ledger) noteHeard(f Fact) {
 	}
 	l.learn(f.Send, f)
 	switch {
-	case l.done || s.over || s.open:
-	case s.ended:
+	case s.ended && !s.open:
 		l.endSending()
 	case l.refusedBy(f.Answer):
 		l.judge(f.Answer)
@@ -26,13 +25,12 @@ func (l *Ledger) noteHeard(f Fact) {
 func (l *Ledger) learn(send int, f Fact) {
 	s, a := &l.sending, f.Answer
 	if a.Class == Success {
-		l.contradicted = l.contradicted || l.contradicts(send, a)
-		s.fresh = s.fresh || !a.Replayed
+		l.contradicted, s.fresh = l.contradicts(send, a), !a.Replayed
 		l.resolve(Applied)
 		return
 	}
 	s.idles(send, a)
-	if a.Class == Refusal && a.Code == codeResultUnknown {
+	if a.Code == codeResultUnknown {
 		l.hold(f.At)
 	}
 	if a.failedAfterAll() && l.inquiry != nil {
@@ -84,11 +82,11 @@ const mostSends = 64
 // another one runs: one that has no answer yet, or none that is known here.
 func (s *sending) idles(send int, a Answer) {
 	n := send - s.before - 1
-	if n < 0 || n >= mostSends || !a.idle() {
+	if n < 0 || !a.idle() {
 		return
 	}
 	alone := s.idle|1<<n == s.all()
-	if a.Class == Refusal && a.Code == codeInFlight && alone {
+	if a.Code == codeInFlight && alone {
 		return
 	}
 	s.idle |= 1 << n
@@ -101,7 +99,7 @@ func (s *sending) all() uint64 { return 1<<min(s.sends-s.before, mostSends) - 1 
 // answer. One that is only repeated, or in front of the write, does not say what another did.
 func (l *Ledger) refusedBy(a Answer) bool {
 	s := &l.sending
-	known := s.sends > s.before && (l.FirstUseKnown || !l.Keyed) && !l.SendsMissing && !l.restored && !s.open && l.known().probe.open == 0
+	known := s.sends > s.before && l.FirstUseKnown && !l.SendsMissing && !l.restored && l.known().probe.open == 0
 	return known && a.refuses() && s.sends-s.before <= mostSends && s.idle == s.all()
 }
 
@@ -122,13 +120,13 @@ func (a Answer) idle() bool {
 // refuses reports whether it is the service's no to the write, and not to its pace, its key or who
 // sends it.
 func (a Answer) refuses() bool {
-	return a.Class == Refusal && a.Says == NotApplied && a.Status < 500 && a.Status != 429 && !a.InFront && !a.Confirm && a.Code != codeKeyReused
+	return a.Says == NotApplied && a.Status < 500 && a.Status != 429 && !a.InFront && !a.Confirm && a.Code != codeKeyReused
 }
 
 // mayHaveRun reports whether the send that had the answer may have run, and leaves nothing that
 // would keep another from running.
 func (a Answer) mayHaveRun() bool {
-	return a.failedAfterAll() || a.Class == Unclear || a.Class == Refusal && a.Code == codeResultUnknown
+	return a.failedAfterAll() || a.Class == Unclear || a.Code == codeResultUnknown
 }
 
 // failedAfterAll is a failure of the service, or what looks like one, that may have come after the work.

@@ -42,6 +42,13 @@ func TestLateAnswers(t *testing.T) {
 	twoOpen := []step{begun(0), ended(time.Second, silence), begun(time.Second)}
 	cancel := kinds()["cancel"]
 	shared := kinds()["derived, shared"]
+	missing := market()
+	missing.SendsMissing = true
+	denied := noAccount
+	denied.Confirm = true
+	redirect := Answer{Class: Unclear, Status: 307}
+	behind := []step{begun(0), ended(0, stalePrice), {kind: KeyChanged}, begun(0), ended(time.Second, silence), begun(time.Second), ended(time.Second, tooMany)}
+	thrice := append(twice(silence), begun(2*time.Second), ended(2*time.Second, replayed(success)))
 	for name, c := range map[string]struct {
 		terms        Terms
 		facts        []step
@@ -73,6 +80,27 @@ func TestLateAnswers(t *testing.T) {
 		"and one that no table has":             {market(), append(twice(silence), heard(late, 1, Answer{Class: Unclear, Status: 500})), Unknown, false, false},
 		"also of a send under way":              {market(), append(twoOpen, heard(late, 1, failed), ended(late, unavailable)), Unknown, false, false},
 		"a 5xx, and a replayed refusal":         {market(), append(twoOpen, heard(late, 1, failed), ended(late, replayed(refused))), Unknown, false, false},
+		"nor one that has no rule":              {market(), append(twice(tooMany), heard(late, 1, replayed(refusal("slow_down", 429, NotApplied, End)))), Unknown, true, false},
+		"nor one that is stored":                {market(), append(twice(tooMany), heard(late, 1, Answer{Class: Refusal, Code: "invalid_api_key", Status: 401, Says: NotApplied, InFront: true, Replayed: true})), Unknown, true, false},
+		"nor an account that is not found":      {market(), append(twice(tooMany), heard(late, 1, denied)), Unknown, true, false},
+		"which leaves its own send in doubt":    {market(), append(twice(silence), heard(late, 1, denied), heard(late, 2, refused)), Unknown, true, false},
+		"nor a 500 that says it":                {market(), append(twice(tooMany), heard(late, 1, refusal("any", 500, NotApplied, End))), Unknown, true, false},
+		"nor that it broke off":                 {market(), append(twice(inFlight), over, heard(late, 1, replayed(partWay))), Unknown, false, false},
+		"not beside a page from a store":        {market(), append(twice(replayed(foreign)), heard(late, 1, refused)), Unknown, true, false},
+		"of paper it decides":                   {kinds()["paper"], []step{begun(0), ended(time.Second, silence), heard(late, 1, refused)}, NotApplied, false, false},
+		"not where sends may be missing":        {missing, []step{begun(0), ended(time.Second, silence), heard(late, 1, refused)}, Unknown, true, false},
+		"under the next key too":                {market(), append(behind, heard(late, 2, refused)), NotApplied, false, false},
+		"a 5xx beside a send under way":         {market(), append(twoOpen, heard(late, 1, failed)), Unknown, true, false},
+		"a redirect ends the sending":           {market(), append(twice(silence), heard(late, 1, redirect)), Unknown, false, false},
+		"and a replayed refusal decides":        {market(), append(twoOpen, heard(late, 1, redirect), ended(late, replayed(refused))), NotApplied, false, false},
+		"no send":                               {market(), append(twice(silence), heard(late, 0, success)), Unknown, true, false},
+		"a send under way":                      {market(), append(twoOpen, heard(late, 2, success)), Unknown, true, false},
+		"beside one that it was replayed to":    {market(), append(twoOpen, heard(late, 1, success), ended(late, replayed(success))), Applied, false, false},
+		"beside one that ran too":               {market(), append(twoOpen, heard(late, 1, success), ended(late, success)), Applied, false, true},
+		"two beside a replay":                   {market(), append(thrice, heard(late, 1, success), heard(late, 2, success)), Applied, false, true},
+		"one and a 5xx beside a replay":         {market(), append(thrice, heard(late, 1, success), heard(late, 2, failed)), Applied, false, true},
+		"in the other order beside a replay":    {market(), append(thrice, heard(late, 1, failed), heard(late, 2, success)), Applied, false, true},
+		"two, and a replay behind them":         {market(), append(twice(success), heard(late, 1, success), heard(late, 2, replayed(success))), Applied, false, true},
 		"a price goes under the next key":       {market(), append(twice(inFlight), heard(late, 1, stalePrice)), NotApplied, true, false},
 		"where it was the last it is decided":   {market(), append(twice(inFlight), over, heard(late, 1, stalePrice)), NotApplied, false, false},
 		"a send that there is not":              {market(), append(twice(silence), heard(late, 3, success)), Unknown, true, false},
@@ -131,6 +159,11 @@ func TestALateFailureBetweenFences(t *testing.T) {
 	if got := told.Next(at(5500*time.Millisecond), Limits{}).Do; got != Fence {
 		t.Errorf("where a write that runs is told apart: %v", got)
 	}
+	spoke := received(market())
+	spoke.take(heard(5200*time.Millisecond, 1, tooMany))
+	if got := spoke.Next(at(5500*time.Millisecond), Limits{}).Do; got != Probe {
+		t.Errorf("behind one that has not failed: %v", got)
+	}
 	partial := unheard(market())
 	partial.take(heard(time.Second, 1, partWay))
 	assert.True(t, partial.Held(), "one that broke off holds the key")
@@ -186,16 +219,19 @@ func TestAFullCloseThatRuns(t *testing.T) {
 // What each send was answered is known of so many under a key; behind more of them nothing is
 // decided by it.
 func TestMoreSendsThanAreKnown(t *testing.T) {
-	for n, want := range map[int]Outcome{mostSends: NotApplied, mostSends + 1: Unknown} {
+	for n, want := range map[int]Outcome{2: NotApplied, mostSends: NotApplied, mostSends + 1: Unknown} {
 		terms := market()
 		terms.Retry.Attempts = 2 * mostSends
 		terms.TTL = time.Hour
 		l := New(terms)
-		l.take(begun(0), ended(0, silence))
+		for range mostSends { // under the key before
+			l.take(begun(0), ended(0, tooMany))
+		}
+		l.take(step{kind: KeyChanged}, begun(0), ended(0, silence))
 		for range n - 1 {
 			l.take(begun(0), ended(0, tooMany))
 		}
-		if l.take(heard(0, 1, refused)); l.Outcome() != want {
+		if l.take(heard(0, mostSends+1, refused)); l.Outcome() != want {
 			t.Errorf("%d sends: %v, want %v", n, l.Outcome(), want)
 		}
 	}
@@ -222,6 +258,17 @@ func TestASendMayStillLeave(t *testing.T) {
 			t.Errorf("%s: it may leave %t, want %t; in doubt %t, want %t", name, l.MaySend(), c.leaves, l.InDoubt(), c.doubts)
 		}
 	}
+}
+
+// A late refusal says nothing where more may have been sent than is known: a probe, or what a crash took.
+func TestALateRefusalBesideWhatIsNotKnown(t *testing.T) {
+	l := received(market())
+	l.probed(5 * time.Second)
+	l.take(heard(6*time.Second, 1, refused))
+	assert.Equal(t, Unknown, l.Outcome(), "a probe is under way")
+	l = Restore(market(), []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: silence}}, at(time.Second))
+	l.take(heard(2*time.Second, 1, refused))
+	assert.Equal(t, Unknown, l.Outcome(), "a process before it had the write")
 }
 
 func TestWasOver(t *testing.T) {

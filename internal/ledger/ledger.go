@@ -32,7 +32,7 @@ type Ledger struct {
 
 // New returns the ledger of a write that is about to be sent.
 func New(t Terms) Ledger {
-	l := Ledger{Terms: t, outcome: NotApplied, doubt: t.Keyed && !t.FirstUseKnown}
+	l := Ledger{Terms: t, outcome: NotApplied, doubt: !t.FirstUseKnown}
 	if l.doubt {
 		l.outcome = Unknown
 	}
@@ -56,7 +56,7 @@ func Restore(t Terms, facts []Fact, now Instant) Ledger {
 // Note takes a fact in. Nothing changes an outcome that is decided: an answer that comes after it
 // can only contradict it. Of a write that nobody resolves a late answer still says what became of it.
 func (l *Ledger) Note(f Fact) {
-	if l.done && (f.Kind != SendHeard || l.outcome != Unknown || l.forget) {
+	if l.done && l.outcome != Unknown {
 		l.noteAfter(f)
 		return
 	}
@@ -105,7 +105,7 @@ func (l *Ledger) Note(f Fact) {
 // Date finds out when the write was decided by the service's clock, if no answer had
 // said it before.
 func (l *Ledger) Date(now Instant) {
-	if !l.Decided.Service.IsZero() || now.Service.IsZero() || l.restored {
+	if !l.Decided.Service.IsZero() || l.restored {
 		return
 	}
 	if agree(l.Decided, now) {

@@ -194,7 +194,15 @@ func TestAnAnswerAfterItsCallerHasLeft(t *testing.T) {
 		l.Note(Fact{Kind: SendEnded, At: at(0), Answer: c.answer})
 		assert.Equal(t, c.want, l.Outcome(), name)
 	}
-	l := New(market())
+	l := New(kinds()["cancel"])
+	l.take(begun(0), step{kind: SendingOver}, ended(0, success))
+	assert.Equal(t, Applied, l.Outcome(), "a success of what nobody finds out about")
+	l = New(market())
+	l.take(begun(time.Second))
+	assert.Equal(t, Unknown, l.Outcome(), "as long as it is under way")
+	l.take(step{kind: SendingOver, at: 2 * time.Second})
+	assert.Equal(t, Gone+time.Second, l.goneAt(at(2*time.Second)), "its byte left when it began")
+	l = New(market())
 	l.Note(Fact{Kind: SendBegun, At: at(0)})
 	l.Note(Fact{Kind: SendEnded, At: at(0), Answer: silence})
 	l.Note(Fact{Kind: SendBegun, At: at(time.Second)})
@@ -273,6 +281,10 @@ func TestADecisionIsDatedByALaterAnswer(t *testing.T) {
 	if age, ok := l.age(now); !ok || (age-time.Minute-servicetime.Tolerance).Abs() > time.Second {
 		t.Errorf("age %v, %v", age, ok)
 	}
+	dated := l.Decided.Service
+	l.restored = false
+	l.Date(Instant{Wall: now.Wall, Mono: now.Mono, Service: now.Service.Add(time.Second)})
+	assert.Equal(t, dated, l.Decided.Service, "once")
 	facts[1].At.Wall = facts[1].At.Wall.Add(time.Hour)
 	l = Restore(terms, facts, now)
 	if age, ok := l.age(now); ok {
@@ -298,6 +310,16 @@ func TestRestoreCountsTheFirstSend(t *testing.T) {
 	if l.Done() || l.Outcome() != Unknown {
 		t.Errorf("the write is %v, done %t", l.Outcome(), l.Done())
 	}
+}
+
+// What an earlier process was answered last, also after it had sent more often than this one would.
+func TestRestoreOfARepeatedRefusal(t *testing.T) {
+	facts := []Fact{
+		{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: silence},
+		{Kind: SendBegun, At: at(1)}, {Kind: SendEnded, At: at(1), Answer: replayed(refused)},
+	}
+	l := Restore(market(), facts, at(2))
+	assert.Equal(t, NotApplied, l.Outcome())
 }
 
 // The journal may have lost how a send ended, and have that the next did not leave.

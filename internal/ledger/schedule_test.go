@@ -84,7 +84,7 @@ func kinds() map[string]Terms {
 		"without probe":         with(func(t *Terms) { t.NoProbe = true }),
 		"cancel":                with(func(t *Terms) { t.Entry, t.Resolves = false, false }),
 		"full close":            with(func(t *Terms) { t.Entry, t.Idempotent = false, true }),
-		"paper":                 with(func(t *Terms) { t.Keyed, t.FirstUseKnown = false, false }),
+		"paper":                 with(func(t *Terms) { t.Keyed = false }),
 	}
 }
 

@@ -88,7 +88,7 @@ func (l *Ledger) noteConfirmed(a Answer) {
 	switch {
 	case !same:
 		l.done = !l.Resolves
-	case l.Keyed && !l.FirstUseKnown:
+	case !l.FirstUseKnown:
 		l.done, l.forget = true, true // an earlier use of the key is not this write's to find out
 	default:
 		l.resolve(NotApplied)
@@ -201,11 +201,10 @@ func (l *Ledger) endSending() {
 	if s.open { // its caller has left it in flight, or the process has ended
 		l.outcome, l.doubt, s.plain = Unknown, true, false
 	}
-	unknownKey := l.Keyed && !l.FirstUseKnown
 	switch {
 	case !l.doubt:
 		l.done = true
-	case unknownKey && !l.Denied() && (s.left == 0 || s.plain && !l.NotBefore):
+	case !l.FirstUseKnown && !l.Denied() && (s.left == 0 || s.plain && !l.NotBefore):
 		// Nothing of this write can run. What became of an earlier one under its key is
 		// not this write's to find out.
 		l.done, l.forget = true, true

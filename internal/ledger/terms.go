@@ -49,7 +49,7 @@ type Terms struct {
 	// SendsMissing: the journal of an earlier run may lack sends, so that none counts as
 	// the only one.
 	SendsMissing bool `json:"-"`
-	// Source and FirstUseKnown are of the key.
+	// Source and FirstUseKnown are of the key: a paper write, which has none, is the first.
 	Source        Source `json:"source,omitempty"`
 	FirstUseKnown bool   `json:"firstUse,omitempty"`
 	// NotBefore means that the caller named a time before which the key was not used; then

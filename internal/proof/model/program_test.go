@@ -423,7 +423,7 @@ func (p *program) look() {
 		v.Outcome = ledger.Applied
 	case seen > 0:
 		v.Stays = true
-	case t.FirstUseKnown || !t.Keyed || t.NotBefore:
+	case t.FirstUseKnown || t.NotBefore:
 		v.Outcome = ledger.NotApplied
 	default:
 		v.Stays = true
