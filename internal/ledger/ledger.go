@@ -152,12 +152,11 @@ func (l *Ledger) noteRestart(now Instant) {
 	l.restored, l.lastByte = true, now.Mono
 	s := &l.sending
 	// The first send under a key is not on disk before its byte, and of an exit none has to be.
-	if !s.over && (s.keySends == 0 || l.SendsMissing && !s.open) {
+	if !s.over && (s.keySends == 0 || l.SendsMissing) {
 		s.begin()
 	}
 	l.endSending()
 	l.running.here = false
-	l.isQuiet(now)
 	q := l.inquire()
 	q.restart = now
 	q.denied = Answer{}
@@ -267,7 +266,7 @@ func (l *Ledger) age(now Instant) (age time.Duration, ok bool) {
 
 // isForgotten reports whether the service may have forgotten the key, by any clock.
 func (l *Ledger) isForgotten(now Instant) bool {
-	if age, ok := l.age(now); ok && l.restored {
+	if age, ok := l.age(now); ok {
 		return age >= Forgotten
 	}
 	return now.Wall.Sub(l.Decided.Wall) >= Forgotten || !l.restored && now.Mono-l.Decided.Mono >= Forgotten
@@ -278,7 +277,7 @@ func (l *Ledger) goneAt(now Instant) time.Duration {
 	if !l.Keyed {
 		return l.lastByte + paperHeld
 	}
-	if !l.restored || l.running.here {
+	if l.running.here {
 		return l.running.at + Gone
 	}
 	// Every byte left before the restart: within the TTL, or with the last probe.

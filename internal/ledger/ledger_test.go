@@ -112,6 +112,8 @@ func TestGoneAfterARestart(t *testing.T) {
 	hour := 60 * time.Minute
 	sent := []Fact{{Kind: SendBegun, At: at(hour)}, {Kind: SendEnded, At: at(hour), Answer: silence}}
 	probed := append(sent[:2:2], Fact{Kind: SendingOver, At: at(hour)}, Fact{Kind: ProbeBegun, At: at(hour)})
+	early := []Fact{{Kind: SendEnded, At: at(0), Answer: silence}, {Kind: SendingOver, At: at(0)}, {Kind: ProbeBegun, At: at(time.Minute)}}
+	undated := append(early[:2:2], Fact{Kind: ProbeBegun, At: Instant{Wall: wallStart}})
 	for name, c := range map[string]struct {
 		facts []Fact
 		age   time.Duration
@@ -123,6 +125,8 @@ func TestGoneAfterARestart(t *testing.T) {
 		"two minutes and a half later":  {sent, 150 * time.Second, true, 29*time.Minute + 30*time.Second + servicetime.Tolerance},
 		"no Date":                       {sent, 3 * hour, false, 30 * time.Minute},
 		"a probe after the TTL counts":  {probed, 2 * hour, true, -30*time.Minute + servicetime.Tolerance},
+		"one before its end does not":   {early, 2 * hour, true, -88*time.Minute + servicetime.Tolerance},
+		"one that nobody can date does": {undated, 2 * hour, true, 30 * time.Minute},
 		"a process that ran for longer": {nil, 32 * time.Minute, true, servicetime.Tolerance},
 	} {
 		now := after(c.age, 0)
@@ -135,7 +139,20 @@ func TestGoneAfterARestart(t *testing.T) {
 		if got := l.goneAt(now); (got - c.want).Abs() > 100*time.Millisecond {
 			t.Errorf("%s: gone at %v, want %v", name, got, c.want)
 		}
+		later := after(c.age, time.Minute)
+		l.Note(Fact{Kind: ProbeBegun, At: later})
+		assert.Equal(t, Gone+time.Minute, l.goneAt(later), "%s, and a probe of this process", name)
 	}
+}
+
+// A clock that jumped since the restart says nothing of how long ago the last byte was.
+func TestGoneByClocksThatDisagree(t *testing.T) {
+	l := Restore(market(), []Fact{{Kind: SendEnded, At: at(0), Answer: silence}}, after(time.Hour, 0))
+	now := after(time.Hour, time.Second)
+	now.Wall = now.Wall.Add(time.Minute)
+	assert.Equal(t, Gone, l.goneAt(now))
+	_, ok := l.age(now)
+	assert.False(t, ok)
 }
 
 func TestQuietAfterARestartOfALongProcess(t *testing.T) {

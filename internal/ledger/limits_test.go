@@ -95,6 +95,15 @@ func TestWhenAKeyMayBeForgotten(t *testing.T) {
 	}
 }
 
+// Over a restart no clock of the process before says how old a key is.
+func TestWhenAKeyMayBeForgottenAfterARestart(t *testing.T) {
+	for wall, want := range map[time.Duration]bool{Forgotten - 1: false, Forgotten: true} {
+		now := Instant{Wall: wallStart.Add(time.Hour + wall), Mono: 2 * Forgotten}
+		l := Restore(decidedLate(), nil, now)
+		assert.Equal(t, want, l.isForgotten(now), wall)
+	}
+}
+
 func TestHowLongItIsSent(t *testing.T) {
 	ttl, asks := market().TTL, func(wait time.Duration) Answer {
 		a := unavailable

@@ -77,7 +77,7 @@ func (l *Ledger) nextSend(now Instant) Step {
 // nextFence is S1, S2, S3 and S6.
 func (l *Ledger) nextFence(now Instant, limits Limits) Step {
 	s := l.known().fence
-	if s.reused == 0 && !s.otherBytes && !s.useless {
+	if s.reused == 0 && !s.otherBytes {
 		if now.Mono >= l.goneAt(now) {
 			return l.nextLate(now, limits)
 		}

@@ -90,7 +90,7 @@ func (l *Ledger) noteFence(f Fact) {
 		l.hold(f.At)
 		return
 	}
-	if a.Class == Refusal && a.Code == codeKeyReused {
+	if a.Code == codeKeyReused {
 		asked := Instant{Service: f.At.Service.Add(s.at - f.At.Mono)}
 		if s.reused > 0 && s.at-s.reusedFrom >= Gap || passed(s.reusedBy, asked) >= Gap {
 			s.reused = 2
@@ -104,7 +104,7 @@ func (l *Ledger) noteFence(f Fact) {
 		s.reusedAt, s.fails, s.refused = f.At, 0, 0
 		return
 	}
-	if a.Class == Refusal && a.Code == codeInFlight && s.begun == 1 && q.probe.begun == 0 && l.FirstUseKnown {
+	if a.Code == codeInFlight && s.begun == 1 && l.FirstUseKnown {
 		s.toldApart = true
 	}
 	if s.refused++; !a.inFront() || !l.IsGone(f.At) {

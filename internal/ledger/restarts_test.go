@@ -4,8 +4,39 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/tradingapi/trading-go/internal/servicetime"
 )
+
+// What a process before has not waited for is waited for.
+func TestWhatARestartBeginsAnew(t *testing.T) {
+	now := after(time.Hour, 0)
+	l := Restore(market(), []Fact{{Kind: SendEnded, At: at(0), Answer: unsent}}, now)
+	assert.Equal(t, quietFor, l.quietAt(now), "a send may be lost behind one of which nothing left")
+	probed := []Fact{
+		{Kind: SendEnded, At: at(0), Answer: silence}, {Kind: Restarted, At: at(0)}, {Kind: ProbeBegun, At: at(0)},
+		{Kind: ProbeEnded, At: at(0), Answer: silence}, {Kind: FenceBegun, At: at(0)},
+	}
+	l = Restore(market(), probed, now)
+	assert.Equal(t, quietFor, l.quietAt(now), "the process that probed may have gone on for a moment")
+	l.fenced(now.Mono, reused)
+	l.probed(time.Second, inFlight)
+	assert.Equal(t, time.Second+fenceWait, l.known().fence.next, "the wait behind a probe")
+
+	none := Finding{Equal: true, Outcome: NotApplied}
+	l = unheard(market())
+	l.Note(Fact{Kind: Looked, At: at(Gone), Finding: none})
+	l.Note(Fact{Kind: Restarted, At: after(2*Gone, 0)})
+	l.Note(Fact{Kind: Looked, At: after(2*Gone, 0), Finding: none})
+	assert.False(t, l.Done(), "the first look of a process shows no absence")
+	l.Note(Fact{Kind: Looked, At: after(2*Gone, Lag), Finding: none})
+	assert.Equal(t, NotApplied, l.Outcome())
+
+	unsure := kinds()["derived, shared"]
+	l = Restore(unsure, []Fact{{Kind: SendEnded, At: at(0), Answer: unsent}, {Kind: SendingOver, At: at(0)}}, now)
+	assert.False(t, l.Sent(), "what was over without a byte stays so")
+}
 
 // What a process has waited for since its restart counts for the next one: how long nothing of the write has been
 // sent, since when the service knows its key, and by when it has run or never will. The clock of the service

@@ -28,8 +28,8 @@ func (l *Ledger) probed(from time.Duration, answers ...Answer) {
 
 func TestWhenAProbeMayFollow(t *testing.T) {
 	const now = 5500 * time.Millisecond
-	exit := market()
-	exit.Entry = false
+	exit, without := market(), market()
+	exit.Entry, without.Without.Probe = false, true
 	close422 := unheard(market())
 	close422.fenced(4*time.Second, reused)
 	close422.fenced(now, reused)
@@ -48,6 +48,7 @@ func TestWhenAProbeMayFollow(t *testing.T) {
 		"in time":                {received(market()), now, Limits{}, Probe},
 		"a second too late":      {received(market()), now + time.Second, Limits{}, Fence},
 		"an entry that is held":  {received(market()), now, Limits{NoProbe: true}, Fence},
+		"without a probe":        {received(without), now, Limits{}, Fence},
 		"an exit beside a halt":  {received(exit), now, Limits{NoProbe: true}, Probe},
 		"two 422 too close":      {close422, now, Limits{}, Fence},
 		"one 422 after a 409":    {left, now, Limits{}, Fence},
@@ -56,6 +57,9 @@ func TestWhenAProbeMayFollow(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, c.l.Next(at(c.now), c.limits).Do, name)
 	}
+	useless := received(market())
+	useless.Note(Fact{Kind: FenceEnded, At: at(5 * time.Second), Useless: true})
+	assert.Equal(t, Look, useless.Next(at(now), Limits{}).Do, "fences prove nothing")
 	told := unheard(market())
 	told.fenced(0, inFlight)
 	told.fenced(now, reused)
@@ -121,6 +125,15 @@ func TestLateAndMaybeLate(t *testing.T) {
 	if l.Late() || l.MaybeLate() {
 		t.Error("a probe taken back has placed nothing")
 	}
+	l = received(market())
+	l.probed(5*time.Second, silence)
+	if l.MaybeLate() {
+		t.Error("nothing is known to have been placed")
+	}
+	l.probed(20*time.Second, success)
+	if !l.Late() || l.MaybeLate() {
+		t.Error("the one that was heard is late")
+	}
 }
 
 func TestGoneCountsFromTheLastByteThatMayRun(t *testing.T) {
@@ -136,6 +149,87 @@ func TestGoneCountsFromTheLastByteThatMayRun(t *testing.T) {
 		l.probed(5*time.Second, c.answer)
 		assert.Equal(t, c.want, l.goneAt(at(6*time.Second)), "%s: gone at", name)
 	}
+	l := New(market())
+	l.take(begun(time.Second), ended(time.Second, silence), step{kind: SendingOver, at: time.Second})
+	l.probed(5*time.Second, inFlight)
+	assert.Equal(t, time.Second+Gone, l.goneAt(at(6*time.Second)), "the send counts again behind a probe taken back")
+	l.probed(7 * time.Second)
+	l.take(step{kind: ProbeEnded, at: 9 * time.Second, answer: silence})
+	assert.Equal(t, 9*time.Second+Gone, l.goneAt(at(9*time.Second)), "a probe may have left until its end")
+}
+
+func TestStaysReceived(t *testing.T) {
+	unknown := kinds()["derived, shared"]
+	early, late := Gone-time.Minute, Gone+time.Minute
+	for name, c := range map[string]struct {
+		terms Terms
+		after func(l *Ledger)
+		now   time.Duration
+		want  bool
+	}{
+		"its key is known":           {market(), func(l *Ledger) { l.fenced(late, reused) }, late, true},
+		"as the half hour ends":      {market(), func(l *Ledger) { l.fenced(Gone, reused) }, late, true},
+		"before it may be gone":      {market(), func(l *Ledger) { l.fenced(early, reused) }, early, false},
+		"not since then":             {market(), func(l *Ledger) { l.fenced(early, reused) }, late, false},
+		"not any more":               {market(), func(l *Ledger) { l.fenced(late, reused); l.fenced(late, silence) }, late, false},
+		"nobody has asked":           {market(), func(*Ledger) {}, late, false},
+		"one refused":                {market(), func(l *Ledger) { l.fenced(late, noAccount) }, late, false},
+		"two refused":                {market(), func(l *Ledger) { l.fenced(late, noAccount); l.fenced(late, noAccount) }, late, true},
+		"three refused":              {market(), func(l *Ledger) { l.fenced(late, noAccount); l.fenced(late, noAccount); l.fenced(late, noAccount) }, late, true},
+		"two refused, with a 5xx":    {market(), func(l *Ledger) { l.fenced(late, noAccount); l.fenced(late, failed); l.fenced(late, noAccount) }, late, false},
+		"two, one of them before it": {market(), func(l *Ledger) { l.fenced(early, noAccount); l.fenced(late, noAccount) }, late, false},
+		"two, both before it":        {market(), func(l *Ledger) { l.fenced(early, noAccount); l.fenced(early, noAccount) }, early, false},
+		"no fence may go":            {unknown, func(*Ledger) {}, 25 * time.Hour, true},
+		"nor be of use, early":       {market(), func(l *Ledger) { l.Note(Fact{Kind: FenceEnded, At: at(early), Useless: true}) }, early, false},
+	} {
+		l := unheard(c.terms)
+		c.after(&l)
+		assert.Equal(t, c.want, l.StaysReceived(at(c.now)), name)
+	}
+	for _, a := range []Answer{silence, foreign, failed, tooMany, inFlight} {
+		l := unheard(market())
+		l.fenced(late, a)
+		l.fenced(late, a)
+		assert.False(t, l.StaysReceived(at(late)), "two answered %+v", a)
+	}
+	l := New(market())
+	assert.False(t, l.IsGone(at(time.Hour)), "what has not been sent yet can still run")
+}
+
+// A fence takes a place for the probe that its answer may allow.
+func TestProbeFollows(t *testing.T) {
+	noProbe := market()
+	noProbe.NoProbe = true
+	told := unheard(market())
+	told.fenced(5*time.Second, inFlight)
+	once, probed := unheard(market()), received(market())
+	once.fenced(2*time.Second, reused)
+	probed.probed(6*time.Second, silence)
+	known := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: silence}, {Kind: Restarted, At: at(0)}, {Kind: FenceBegun, At: at(0)}, {Kind: FenceEnded, At: at(0), Answer: reused}}
+	for name, c := range map[string]struct {
+		l      Ledger
+		now    Instant
+		limits Limits
+		want   bool
+	}{
+		"a 422 that is old enough":   {once, at(5 * time.Second), Limits{}, true},
+		"one that is not":            {once, at(5*time.Second - 1), Limits{}, false},
+		"no 422":                     {unheard(market()), at(time.Minute), Limits{}, false},
+		"a service that tells apart": {told, at(6 * time.Second), Limits{}, true},
+		"it has just been sent":      {told, at(5*time.Second - 1), Limits{}, false},
+		"nor with its own bytes":     {probed, at(7 * time.Second), Limits{}, false},
+		"none may go":                {received(noProbe), at(6 * time.Second), Limits{}, false},
+		"none may go now":            {once, at(5 * time.Second), Limits{NoProbe: true}, false},
+		"a 422 to a process before":  {Restore(market(), known, after(time.Minute, 0)), after(time.Minute, 0), Limits{}, true},
+		"a moment before":            {Restore(market(), known, after(5*time.Second, 0)), after(5*time.Second, 0), Limits{}, false},
+	} {
+		assert.Equal(t, c.want, c.l.ProbeFollows(c.now, c.limits), name)
+	}
+	l := received(market())
+	assert.Equal(t, 600*time.Millisecond, l.ProbeWithin(at(5400*time.Millisecond)), "while the 422 is fresh")
+	l = unheard(market())
+	l.fenced(Window-time.Second/2, reused)
+	assert.Equal(t, 100*time.Millisecond, l.ProbeWithin(at(Window-100*time.Millisecond)), "while the write is young")
 }
 
 func TestAGoneLimitMayHaveBeenCancelled(t *testing.T) {
@@ -200,6 +294,7 @@ func TestAnAnswerAfterItsCallerHasLeft(t *testing.T) {
 	l = New(market())
 	l.take(begun(time.Second))
 	assert.Equal(t, Unknown, l.Outcome(), "as long as it is under way")
+	assert.Equal(t, Stop, l.Next(at(time.Second), Limits{}).Do, "no other one goes")
 	l.take(step{kind: SendingOver, at: 2 * time.Second})
 	assert.Equal(t, Gone+time.Second, l.goneAt(at(2*time.Second)), "its byte left when it began")
 	l = New(market())
@@ -226,6 +321,32 @@ func TestAStoredRefusalOnAnExclusiveAccount(t *testing.T) {
 		if l.Outcome() != c.want {
 			t.Errorf("one look that shows %v: %v", c.seen, l.Outcome())
 		}
+	}
+}
+
+func TestWhichAnswersHold(t *testing.T) {
+	for _, c := range []struct {
+		answer      Answer
+		holds, ours bool // on a route of its own, and on the write's
+	}{
+		{success, true, false},
+		{replayed(success), true, true},
+		{noOrder, true, false},
+		{refusal(codeOrderNotFound, 400, NotApplied, End), false, false},
+		{refusal("position_not_found", 404, NotApplied, End), false, false},
+		{replayed(refused), true, true},
+		{refused, false, false},
+		{partWay, true, true},
+		{replayed(noAccount), false, false},
+		{replayed(reused), false, false},
+		{replayed(failed), false, false},
+		{replayed(foreign), false, false},
+		{replayed(Answer{Class: Unclear, Status: 400}), false, false},
+	} {
+		fence := Fact{Kind: FenceEnded, Answer: c.answer}
+		assert.Equal(t, c.holds, fence.Holds(), "%+v", c.answer)
+		fence.OwnRoute = true
+		assert.Equal(t, c.ours, fence.Holds(), "%+v, on the write's route", c.answer)
 	}
 }
 
