@@ -97,6 +97,8 @@ func TestAnAbsenceFromBeforeTheFenceDoesNotCount(t *testing.T) {
 	none := Finding{Equal: true, Outcome: NotApplied}
 	l.Note(Fact{Kind: Looked, At: at(11 * time.Minute), Finding: none})
 	require.False(t, l.Done(), "decided by one look after the fence")
+	l.Note(Fact{Kind: Looked, At: at(11*time.Minute + Lag - 1), Finding: none})
+	require.False(t, l.Done(), "decided by two looks that are too close")
 	l.Note(Fact{Kind: Looked, At: at(11*time.Minute + Lag), Finding: none})
 	if l.Outcome() != NotApplied {
 		t.Errorf("outcome %v", l.Outcome())

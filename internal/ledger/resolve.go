@@ -169,20 +169,19 @@ func (l *Ledger) noteProbe(f Fact) {
 	q.fence.retry(f, p.ended)
 	p.ended++
 	l.leaves(f.At)
-	refused := a.Class == Refusal && a.Status < 500
 	switch {
 	case a.Class == Success:
 		p.open--
 		q.late = !a.Replayed
-		l.sending.fresh = l.sending.fresh || q.late
+		l.sending.fresh = q.late
 		l.resolve(Applied)
-	case refused && a.Code == codeResultUnknown:
+	case a.Code == codeResultUnknown:
 		p.open--
 		l.hold(f.At)
-	case refused && a.Code == codeKeyReused:
+	case a.Code == codeKeyReused:
 		p.open--
 		q.fence.otherBytes = l.Source != Fresh // of a fresh key they are the fence's
-	case refused && a.Replayed:
+	case a.Class == Refusal && a.Status < 500 && a.Replayed:
 		p.open--
 		l.noteStored(f.At)
 	case a.tookNothing():

@@ -88,6 +88,7 @@ func TestWhatAProbeBrings(t *testing.T) {
 		"the same, on an exclusive account":    {exclusive, nil, replayed(refused), Unknown, true, Look},
 		"a stored 429":                         {market(), nil, replayed(tooMany), NotApplied, false, Stop},
 		"that it failed part-way":              {market(), nil, partWay, Unknown, true, Look},
+		"a page from a store":                  {market(), nil, replayed(Answer{Class: Foreign, Status: 404}), Unknown, false, Fence},
 		"other bytes, under a fresh key":       {market(), nil, reused, Unknown, false, Fence},
 		"a fresh refusal, which proves little": {derived, nil, refused, Unknown, false, Fence},
 	} {
@@ -134,6 +135,12 @@ func TestLateAndMaybeLate(t *testing.T) {
 	if !l.Late() || l.MaybeLate() {
 		t.Error("the one that was heard is late")
 	}
+	l.take(heard(21*time.Second, 1, success))
+	assert.True(t, l.Contradicted(), "the send ran too")
+	l = received(market())
+	l.probed(5*time.Second, replayed(success))
+	l.take(heard(6*time.Second, 1, success))
+	assert.False(t, l.Contradicted(), "the send that the probe was answered for")
 }
 
 func TestGoneCountsFromTheLastByteThatMayRun(t *testing.T) {
@@ -141,9 +148,16 @@ func TestGoneCountsFromTheLastByteThatMayRun(t *testing.T) {
 		answer Answer
 		want   time.Duration
 	}{
-		"unheard":    {silence, 5*time.Second + Gone},
-		"taken back": {inFlight, Gone},
-		"5xx":        {failed, 5*time.Second + Gone},
+		"unheard":                            {silence, 5*time.Second + Gone},
+		"taken back":                         {inFlight, Gone},
+		"5xx":                                {failed, 5*time.Second + Gone},
+		"limited":                            {tooMany, Gone},
+		"limited, by a code of its own":      {refusal("BAD_DURATION", 429, NotApplied, End), Gone},
+		"refused for its key":                {Answer{Class: Refusal, Code: "key_locked", Status: 403, Says: NotApplied, InFront: true}, Gone},
+		"refused for its key, by such a one": {refusal("BAD_DURATION", 401, NotApplied, End), Gone},
+		"nothing stored":                     {unavailable, Gone},
+		"nothing stored, from a store":       {replayed(unavailable), 5*time.Second + Gone},
+		"a page, 429":                        {Answer{Class: Foreign, Status: 429}, 5*time.Second + Gone},
 	} {
 		l := received(market())
 		l.probed(5*time.Second, c.answer)
@@ -249,6 +263,11 @@ func TestAGoneLimitMayHaveBeenCancelled(t *testing.T) {
 	if o := look(limit); o != NotApplied {
 		t.Errorf("a limit on an exclusive account: %v", o)
 	}
+	paper := kinds()["paper"]
+	paper.Lasting = false
+	if o := look(paper); o != NotApplied {
+		t.Errorf("a limit on paper: %v", o)
+	}
 }
 
 func TestWhatEndsTheSending(t *testing.T) {
@@ -320,6 +339,10 @@ func TestAStoredRefusalOnAnExclusiveAccount(t *testing.T) {
 		l.Note(Fact{Kind: Looked, At: at(5 * time.Second), Finding: Finding{Outcome: c.seen}})
 		if l.Outcome() != c.want {
 			t.Errorf("one look that shows %v: %v", c.seen, l.Outcome())
+		}
+		l.Note(Fact{Kind: Looked, At: at(6 * time.Second), Finding: Finding{Outcome: NotApplied}})
+		if l.Outcome() != c.want {
+			t.Errorf("another look behind one that shows %v: %v", c.seen, l.Outcome())
 		}
 	}
 }
