@@ -347,6 +347,19 @@ func TestAStoredRefusalOnAnExclusiveAccount(t *testing.T) {
 	}
 }
 
+// Where no later fence can hold, a look that leaves it open is the last until somebody asks.
+func TestTheLastLook(t *testing.T) {
+	day, open := 25*time.Hour, Finding{Equal: true}
+	for name, want := range map[string]Action{"market order": Fence, "derived, shared": Stop, "paper": Look} {
+		l := unheard(kinds()[name])
+		l.Note(Fact{Kind: Looked, At: at(day), Finding: open})
+		l.Note(Fact{Kind: Looked, At: at(day + Lag), Finding: open})
+		assert.Equal(t, want, l.Next(at(day+Lag), Limits{}).Do, name)
+		l.Note(Fact{Kind: Asked, At: at(day + time.Minute)})
+		assert.NotEqual(t, Stop, l.Next(at(day+time.Minute), Limits{}).Do, "%s, once somebody asks", name)
+	}
+}
+
 func TestWhichAnswersHold(t *testing.T) {
 	for _, c := range []struct {
 		answer      Answer
