@@ -2,7 +2,6 @@ package trading
 
 import (
 	"context"
-	"net/url"
 	"strings"
 	"time"
 
@@ -35,6 +34,7 @@ import (
 
 // caller is what a handle needs to begin calls.
 type caller struct {
+	_        incomparable
 	core     *core
 	defaults *callOptions // never written to
 }
@@ -96,24 +96,15 @@ func (h caller) begin(ctx context.Context, op Operation, opts []CallOption) *cal
 	return c
 }
 
-// aim aims the call at an address below the base URL.
-func (c *call) aim(at *url.URL, err error) {
+// aim aims a read at its account, or by the one query parameter of its endpoint.
+func (c *call) aim(name, value string) {
+	var err error
+	if _, below, inPath := strings.Cut(c.endpoint.Path, "{accountId}"); inPath {
+		c.url, err = address.BelowAccount(c.core.urls[spec.Find(OpAccounts)], value, below)
+	} else {
+		c.url, err = address.WithQuery(c.core.urls[c.endpoint], name, value)
+	}
 	if err != nil && c.stopped == nil {
 		c.stopped = err
 	}
-	c.url = at
-}
-
-// aimAtAccount aims a read at its account: in the path, or else in the query.
-func (c *call) aimAtAccount() {
-	if _, below, inPath := strings.Cut(c.endpoint.Path, "{accountId}"); inPath {
-		c.aim(address.BelowAccount(c.core.urls[spec.Find(OpAccounts)], string(c.account), below))
-	} else {
-		c.aimByQuery("accountId", string(c.account))
-	}
-}
-
-// aimByQuery adds the one query parameter of the call's endpoint.
-func (c *call) aimByQuery(name, value string) {
-	c.aim(address.WithQuery(c.core.urls[c.endpoint], name, value))
 }

@@ -21,14 +21,15 @@ func (c *call) carryOut() {
 		return
 	}
 	defer c.core.life.Leave()
-	defer c.stopListening()
 	defer c.letGo()
 	if !c.decide() || c.last.stored { // it has its answer from before
 		return
 	}
 	c.gate, c.write.ctx = c.write, c.ctx
 	c.send()
-	c.giveTurnBack()
+	if c.write.holdsTurn {
+		c.giveTurnBack()
+	}
 	c.conclude()
 	if c.outcome == NotApplied && c.opts.key != (keySource{}) && !c.kept() {
 		c.outcome = Unknown // of the decision that has the key
@@ -46,7 +47,7 @@ func (c *call) kept() bool {
 	if c.core.permit.Leaser == nil || c.env != EnvLive {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, c.opts.patience(c.entry))
+	ctx, cancel := context.WithTimeout(c.ctx, c.opts.patience.of(c.entry))
 	defer cancel()
 	defer context.AfterFunc(c.core.life.Closing, cancel)()
 	return c.core.permit.Kept(ctx)
@@ -55,9 +56,14 @@ func (c *call) kept() bool {
 // letGo gives back what a write has taken and has not used, also where one of the program's
 // guards panics.
 func (c *call) letGo() {
-	c.giveTurnBack()
+	if c.write.holdsTurn {
+		c.giveTurnBack()
+	}
 	if c.write.of != nil {
 		c.core.driver.LetGo(c.write.of)
+	}
+	if len(c.write.listening) > 0 {
+		c.stopListening()
 	}
 }
 
@@ -114,9 +120,11 @@ var errConcluded = errors.New("the earlier write has ended")
 func (c *call) conclude() {
 	w, d := c.write, c.core.driver
 	of := w.of
-	d.SendingOver(c.ctx, of, c.opts.patience(c.entry))
+	d.SendingOver(c.ctx, of, c.opts.patience.of(c.entry))
 	c.outcome, c.write.mayHaveLeft, c.write.forget = of.Ledger.Outcome(), of.Ledger.Sent(), of.Ledger.Forget()
-	c.listenOn()
+	if !of.Ledger.Resolves && c.outcome == Unknown && len(w.listening) > 0 {
+		c.listenOn()
+	}
 	last := c.last.answer(c.result)
 	if d.Conclude(of, &last) {
 		return
@@ -128,7 +136,7 @@ func (c *call) conclude() {
 // does.
 func (c *call) waitFor(of *resolve.OpenWrite) {
 	ctx := c.ctx
-	patience := c.opts.patience(c.entry)
+	patience := c.opts.patience.of(c.entry)
 	if redirect := (*RedirectError)(nil); errors.As(c.last.failed, &redirect) {
 		patience = 0 // nothing is found out at an address that redirects
 	}

@@ -11,10 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tradingapi/trading-go/internal/api"
-	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/ledger/reliance"
 	"github.com/tradingapi/trading-go/internal/resolve"
-	"github.com/tradingapi/trading-go/internal/servicetime"
 	"github.com/tradingapi/trading-go/internal/spec"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/transport/address"
@@ -89,20 +87,19 @@ func New(baseURL string, opts ...Option) (*Client, error) {
 	c.driver = resolve.New(resolve.Config{
 		Host: host{c}, Journal: cfg.journal, BaseURL: c.permit.baseURL, Life: c.life, Baselines: cfg.rateLimits.baselines(),
 		Background: !cfg.recovery.WithoutBackground, WithoutProbe: cfg.defaults.withoutProbe, WithoutBaseline: cfg.recovery.WithoutBaseline,
-		Without:     func() ledger.Without { return c.relies.Of(true) },
+		Without:     c.relies.Now,
 		IsExclusive: c.isExclusive,
 		Others:      c.notExclusive,
 		NewJournal:  log.newJournal, Unwritten: log.notJournaled,
 	})
 	c.heardDate, c.books = c.driver.HeardDate, c.driver.Books
 	c.gate = &healthGate{
-		HealthGate: cfg.gate, life: c.life, ask: c.askGate, ageOf: c.ageOf,
-		ageNeeded: func() bool { return c.relies.Now().AgeUnknown },
+		HealthGate: cfg.gate, life: c.life, ask: c.askGate, ageOf: ageBy(c.driver.Clocks), without: c.relies.Now,
 	}
 	c.guards = append([]Guard{
-		guardHalt(c.permit.halted), guardAccount(c.statusOf), guardPending(c.driver.DoubtedIn), c.gate.guard,
+		guardHalt(c.permit.halted), guardAccount(c.books), guardPending(c.driver.DoubtedIn), c.gate.guard,
 	}, cfg.guards...)
-	begin := caller{c, &cfg.defaults}
+	begin := caller{core: c, defaults: &cfg.defaults}
 	return &Client{Sandbox: &Sandbox{MarketData: &MarketData{caller: begin}}, Live: &Live{caller: begin}, caller: begin}, nil
 }
 
@@ -169,7 +166,7 @@ func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) 
 	if date := transport.Dated(call.last.Header, time.Time{}); !date.IsZero() {
 		health.Age = Some(date.Sub(health.AsOf))
 	} else {
-		health.Age = optional(h.core.ageOf(health, call.last.Received))
+		health.Age = optional(h.core.gate.ageOf(health, call.last.Received))
 	}
 	return health, nil
 }
@@ -179,14 +176,7 @@ func (h caller) health(ctx context.Context, opts []CallOption) (*Health, error) 
 func (c *core) askGate(ctx context.Context) (*Health, error) {
 	defaults := defaultCallOptions()
 	defaults.retry.Attempts = 1
-	return caller{c, &defaults}.health(ctx, nil)
-}
-
-// ageOf is how old an assessment is by the service's clock, at the most: a Date has whole
-// seconds. One that is of later than now says nothing.
-func (c *core) ageOf(h *Health, at time.Time) (time.Duration, bool) {
-	age, known := c.driver.Clocks.At(at).Service.Add(time.Second).Since(servicetime.Shown(h.AsOf))
-	return age, known && age >= 0
+	return caller{core: c, defaults: &defaults}.health(ctx, nil)
 }
 
 // Identity is whose key it is.

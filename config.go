@@ -94,8 +94,8 @@ func (c *config) scrubber() *secret.Scrubber {
 type callOptions struct {
 	retry          Retry
 	attemptTimeout time.Duration
-	ttl            Opt[time.Duration]
-	resolveTimeout Opt[time.Duration]
+	ttl            span // how long after the call a write may still be sent
+	patience       span // how long a call waits for the outcome of a write that is in doubt
 	failFast       bool
 	recovering     bool // the client finds out what became of a write
 	skipHealthGate bool
@@ -127,6 +127,7 @@ func defaultCallOptions() callOptions {
 	return callOptions{
 		retry:          Retry{Attempts: 4, PriceAttempts: 3, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second},
 		attemptTimeout: defaultAttemptTimeout,
+		ttl:            span{defaultEntryTTL, defaultExitTTL}, patience: span{defaultEntryPatience, defaultExitPatience},
 	}
 }
 
@@ -137,11 +138,6 @@ func recoveryOptions() callOptions {
 	return opts
 }
 
-// ttlOf returns how long after the call a write may still be sent.
-func (o *callOptions) ttlOf(entry bool) time.Duration {
-	return orDefault(o.ttl, entry, defaultEntryTTL, defaultExitTTL)
-}
-
 func (o *callOptions) bounds() ledger.Bounds {
 	return ledger.Bounds{
 		Attempts: o.retry.Attempts, PriceAttempts: o.retry.PriceAttempts,
@@ -149,18 +145,12 @@ func (o *callOptions) bounds() ledger.Bounds {
 	}
 }
 
-// patience is how long a call waits for the outcome of a write that is in doubt.
-func (o *callOptions) patience(entry bool) time.Duration {
-	return orDefault(o.resolveTimeout, entry, defaultEntryPatience, defaultExitPatience)
-}
+// span is a time of an entry, and of an exit.
+type span struct{ entry, exit time.Duration }
 
-func orDefault(set Opt[time.Duration], entry bool, ofEntry, ofExit time.Duration) time.Duration {
-	switch d, ok := set.Get(); {
-	case ok:
-		return d
-	case entry:
-		return ofEntry
-	default:
-		return ofExit
+func (s span) of(entry bool) time.Duration {
+	if entry {
+		return s.entry
 	}
+	return s.exit
 }

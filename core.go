@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"sync"
+	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/books"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/limiter"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/secret"
@@ -65,11 +68,6 @@ func (c *core) keys(env Environment) keyring {
 		return c.liveKeys
 	}
 	return c.sandboxKeys
-}
-
-// statusOf is the status of an account as last seen; empty if it never was.
-func (c *core) statusOf(env Environment, id AccountID) AccountStatus {
-	return AccountStatus(c.books.Status(bookOf(env, id)))
 }
 
 // keyless returns the refusal of a request without a key; nil if there is one.
@@ -149,4 +147,30 @@ func decidedAs(w *WriteError, outcome Outcome, by Evidence) *Resolution {
 		r.Err = refusal
 	}
 	return r
+}
+
+// usual is how long the service usually takes for a write: a mean in which the newest count most.
+type usual struct {
+	mu   sync.Mutex
+	mean time.Duration
+}
+
+func (u *usual) get() time.Duration {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.mean
+}
+
+// heard notes an answer, if that took the service its work.
+func (u *usual) heard(h *heard) {
+	if h.class != ledger.Success || h.replayed() {
+		return
+	}
+	d := h.Received.Sub(h.Sent)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.mean == 0 {
+		u.mean = d
+	}
+	u.mean += (d - u.mean) / 8
 }

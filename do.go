@@ -120,9 +120,16 @@ func (c *call) end() error {
 		m.Intent, m.Settled = c.write.intentID(), c.settled()
 		*c.opts.meta = m
 	}
-	err := joined(c.stopped, c.last.failed)
+	err, found := c.stopped, error(nil)
 	if c.write != nil {
-		err = joined(err, c.write.found)
+		found = c.write.found
+	}
+	for _, more := range [...]error{c.last.failed, found} {
+		if err != nil && more != nil {
+			err = fmt.Errorf("%w: %w", err, more)
+		} else if more != nil {
+			err = more
+		}
 	}
 	if late := err != nil && errors.Is(err, ErrLate); (late || err == nil) && c.result != nil && !c.last.decoded {
 		if wrong := wire.Unmarshal(c.last.Body, c.result); wrong != nil {
@@ -134,18 +141,6 @@ func (c *call) end() error {
 	}
 	c.over(err)
 	return err
-}
-
-// joined is an error and one more; either may be nil.
-func joined(err, more error) error {
-	switch {
-	case more == nil:
-		return err
-	case err == nil:
-		return more
-	default:
-		return fmt.Errorf("%w: %w", err, more)
-	}
 }
 
 // settled reports whether the last answer is the service's, and is what the call came to.

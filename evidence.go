@@ -66,22 +66,20 @@ func heldPositions(positions []Position) []books.Held {
 // restingOf are resting orders as the books take them.
 func restingOf(orders []RestingOrder) []accounting.Waiting {
 	return convertAll(orders, func(o *RestingOrder) accounting.Waiting {
-		return accounting.Waiting{ID: string(o.ID), Symbol: o.Symbol, Side: sideOf(o.Side), Size: nullable(o.Size)}
+		return accounting.Waiting{ID: string(o.ID), Symbol: o.Symbol, Side: resolve.SideOf(string(o.Side)), Size: nullable(o.Size)}
 	})
 }
 
 // runningOf are runs as the books take them. No record shows what is left of one.
 func runningOf(runs []Run) []accounting.Waiting {
 	return convertAll(runs, func(r *Run) accounting.Waiting {
-		return accounting.Waiting{ID: string(r.ID), Symbol: r.Symbol, Side: sideOf(r.Side), Run: true}
+		return accounting.Waiting{ID: string(r.ID), Symbol: r.Symbol, Side: resolve.SideOf(string(r.Side)), Run: true}
 	})
 }
 
 func endedOf(runs []Run) accounting.Newest {
 	return accounting.NewestOf(len(runs), func(i int) string { return string(runs[i].ID) })
 }
-
-func sideOf(s Side) accounting.Direction { return resolve.SideOf(string(s)) }
 
 // digestsOf are closed trades as the books keep them.
 func digestsOf(trades []Trade) func(most int) []accounting.Row {
@@ -98,7 +96,7 @@ func rowOf(t *Trade) accounting.Row {
 	return accounting.Row{
 		Digest:     digestOfTrade(t),
 		Symbol:     t.Symbol,
-		Side:       sideOf(t.Side),
+		Side:       resolve.SideOf(string(t.Side)),
 		Cause:      resolve.CauseOf(string(t.Cause)),
 		Size:       nullable(t.Size),
 		EntryPrice: nullable(t.EntryPrice),

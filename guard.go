@@ -35,12 +35,12 @@ type Guard func(ctx context.Context, w Write) error
 
 // guardAccount refuses entries on an account whose status, as last seen, takes
 // none. A status that this version does not know takes none either.
-func guardAccount(lastSeen func(Environment, AccountID) AccountStatus) Guard {
+func guardAccount(seen *books.Books) Guard {
 	return func(_ context.Context, w Write) error {
 		if !w.Entry || w.Environment != EnvLive {
 			return nil
 		}
-		status := lastSeen(w.Environment, w.Account)
+		status := AccountStatus(seen.Status(books.AccountKey{Environment: EnvLive, ID: w.Account}))
 		if status == "" || status.AllowsEntry() {
 			return nil
 		}

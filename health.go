@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
+	"github.com/tradingapi/trading-go/internal/servicetime"
 )
 
 // ageless is how long an assessment is used whose age is not known, from when it was
@@ -34,8 +36,8 @@ type healthGate struct {
 	// ageOf is how old an assessment is at a moment, by the service's clock, at the most;
 	// false where that is not known.
 	ageOf func(h *Health, at time.Time) (time.Duration, bool)
-	// ageNeeded reports whether one of which that is not known is not used.
-	ageNeeded func() bool
+	// without is what is not relied on: an assessment of which that is not known, say.
+	without func() ledger.Without
 
 	mu        sync.Mutex
 	known     *Health       // nil without one
@@ -161,7 +163,7 @@ func (g *healthGate) tooOld(unknownFor time.Duration) error {
 		return fmt.Errorf("the assessment was asked for %s ago, and holds for %s", asked, holds)
 	case ok && age > holds:
 		return fmt.Errorf("the assessment is up to %s old by the service's clock, and holds for %s", age, holds)
-	case !ok && (asked > unknownFor || g.ageNeeded()):
+	case !ok && (asked > unknownFor || g.without().AgeUnknown):
 		return fmt.Errorf("the assessment was asked for %s ago, and its age is not known", asked)
 	default:
 		return nil
@@ -250,4 +252,13 @@ func (g *healthGate) runsOut() time.Duration {
 		return g.holdsFor() - age
 	}
 	return ageless
+}
+
+// ageBy is how old an assessment is by the service's clock, at the most: a Date has whole
+// seconds. One that is of later than now says nothing.
+func ageBy(clocks resolve.Clocks) func(h *Health, at time.Time) (time.Duration, bool) {
+	return func(h *Health, at time.Time) (time.Duration, bool) {
+		age, known := clocks.At(at).Service.Add(time.Second).Since(servicetime.Shown(h.AsOf))
+		return age, known && age >= 0
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/resolve"
 )
 
@@ -72,7 +73,7 @@ func newAssessed(t *testing.T, keepWarm bool) (r *assessed, closeAll func()) {
 	t.Helper()
 	r = &assessed{reuses: maxHealthAge}
 	r.healthGate = &healthGate{
-		HealthGate: HealthGate{KeepWarm: keepWarm}, life: resolve.NewLife(), ask: r.read, ageOf: r.age, ageNeeded: func() bool { return false },
+		HealthGate: HealthGate{KeepWarm: keepWarm}, life: resolve.NewLife(), ask: r.read, ageOf: r.age, without: func() ledger.Without { return ledger.Without{} },
 	}
 	closeAll = func() {
 		r.life.End()

@@ -25,8 +25,8 @@ func (h host) Read(ctx context.Context, of books.AccountKey, list resolve.List, 
 	if awaited {
 		opts.retry = defaultCallOptions().retry
 	}
-	var t Trader = &Sandbox{&MarketData{caller{h.c, &opts}}}
-	account := &Account{id: of.ID, caller: caller{h.c, &opts}}
+	var t Trader = &Sandbox{&MarketData{caller{core: h.c, defaults: &opts}}}
+	account := &Account{id: of.ID, caller: caller{core: h.c, defaults: &opts}}
 	live, all := of.Environment == EnvLive, list == resolve.AllLists
 	if live {
 		t = account
@@ -85,11 +85,11 @@ func (h host) Prepare(ctx context.Context, r resolve.Request) (resolve.Prepared,
 	}
 	opts := recoveryOptions()
 	opts.key.given = r.Key
-	call := caller{h.c, &opts}.begin(ctx, e.Name, nil)
+	call := caller{core: h.c, defaults: &opts}.begin(ctx, e.Name, nil)
 	call.once, call.alone, call.write = true, r.Alone, nil
 	call.account, call.body = r.Account, r.Body
 	if !e.Fixed() {
-		call.aimAtAccount()
+		call.aim("accountId", string(r.Account))
 	}
 	err := call.takeKey() // no breaker holds it up, and no guard
 	if err == nil {
@@ -145,11 +145,11 @@ func (g permitGate) LeaveBy() time.Time { return g.leaveBy() }
 
 func (h host) SetLevels(ctx context.Context, of *Intent, wanted resolve.Levels) error {
 	opts := defaultCallOptions()
-	opts.retry.Attempts, opts.resolveTimeout, opts.tag = 1, Some(time.Duration(0)), of.Tag
+	opts.retry.Attempts, opts.patience, opts.tag = 1, span{}, of.Tag
 	opts.restores = of.ID
 	ctx, cancel := context.WithTimeout(ctx, defaultAttemptTimeout)
 	defer cancel()
-	account := &Account{id: of.Account, caller: caller{h.c, &opts}}
+	account := &Account{id: of.Account, caller: caller{core: h.c, defaults: &opts}}
 	_, err := account.SetTPSL(ctx, of.Symbol, TPSL{TakeProfit: levelAtPrice(wanted.TakeProfitPrice), StopLoss: levelAtPrice(wanted.StopLossPrice)})
 	return err
 }

@@ -72,7 +72,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	}
 	w.Ledger = ledger.New(terms)
 	if order != nil {
-		w.Asked = w.Traits.Order(sideOf(order.Side), order.Size, order.ReduceOnly)
+		w.Asked = w.Traits.Order(resolve.SideOf(string(order.Side)), order.Size, order.ReduceOnly)
 	}
 	is.write = w
 	return is
@@ -167,7 +167,7 @@ func (d *decisions) intent(r *request) Intent {
 		Body:          r.body,
 		Entry:         r.entry,
 		Decided:       r.began,
-		SendTTL:       r.opts.ttlOf(r.entry),
+		SendTTL:       r.opts.ttl.of(r.entry),
 	}
 }
 
@@ -175,11 +175,11 @@ func (d *decisions) terms(r *request, traits resolve.Traits) ledger.Terms {
 	return ledger.Terms{
 		Keyed:         r.env == EnvLive,
 		Entry:         r.entry,
-		Resolves:      r.endpoint.Resolves(),
+		Resolves:      traits.Resolves(),
 		Idempotent:    r.all || r.endpoint.Name == OpCancelOrder || r.endpoint.Name == OpCancelRun,
 		Lasting:       !traits.Waits,
 		Exclusive:     d.isExclusive(r.account),
-		TTL:           r.opts.ttlOf(r.entry),
+		TTL:           r.opts.ttl.of(r.entry),
 		Attempt:       r.opts.attemptTimeout,
 		NoProbe:       r.opts.withoutProbe,
 		Without:       d.relies.Of(r.env == EnvLive),

@@ -135,7 +135,7 @@ func (c *call) stopListening() {
 			a.Abort()
 		}
 	}
-	if c.outcome != Applied && len(c.write.listening) > 0 {
+	if c.outcome != Applied {
 		c.core.listeners.add(c.write.listening)
 	}
 }
@@ -143,10 +143,7 @@ func (c *call) stopListening() {
 // listenOn waits for a late answer to a write that nobody else finds out about, as long as the call does.
 func (c *call) listenOn() {
 	w := c.write
-	if w.of.Ledger.Resolves || c.outcome != Unknown || len(w.listening) == 0 {
-		return
-	}
-	timer := time.NewTimer(c.opts.patience(c.entry))
+	timer := time.NewTimer(c.opts.patience.of(c.entry))
 	defer timer.Stop()
 	for c.outcome == Unknown && slices.ContainsFunc(w.listening, isUnderWay) {
 		select {

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/transport"
 )
 
@@ -37,32 +36,6 @@ func (l *listeners) add(attempts []*transport.RoundTrip) {
 		l.left[0].Abort()
 		l.left = l.left[1:]
 	}
-}
-
-// usual is how long the service usually takes for a write: a mean in which the newest count most.
-type usual struct {
-	mu   sync.Mutex
-	mean time.Duration
-}
-
-func (u *usual) get() time.Duration {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.mean
-}
-
-// heard notes an answer, if that took the service its work.
-func (u *usual) heard(h *heard) {
-	if h.class != ledger.Success || h.replayed() {
-		return
-	}
-	d := h.Received.Sub(h.Sent)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.mean == 0 {
-		u.mean = d
-	}
-	u.mean += (d - u.mean) / 8
 }
 
 func isUnderWay(a *transport.RoundTrip) bool {

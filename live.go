@@ -73,7 +73,7 @@ func (a *Account) begin(ctx context.Context, op Operation, opts []CallOption) *c
 		c.stopped = local(EnvLive, f)
 	}
 	if !c.endpoint.Write {
-		c.aimAtAccount()
+		c.aim("accountId", string(a.id))
 	}
 	return c
 }
@@ -248,7 +248,7 @@ func (a *Account) completeTPSL(ctx context.Context, c *call, t *TPSL) error {
 	opts := defaultCallOptions()
 	opts.retry, opts.attemptTimeout, opts.failFast = c.opts.retry, c.opts.attemptTimeout, c.opts.failFast
 	opts.forExit = true
-	positions, err := (&Account{id: a.id, caller: caller{c.core, &opts}}).Positions(ctx)
+	positions, err := (&Account{id: a.id, caller: caller{core: c.core, defaults: &opts}}).Positions(ctx)
 	if err != nil {
 		return fmt.Errorf("the %s is missing, and the position to read it from cannot be read: %w", absent, err)
 	}

@@ -63,7 +63,7 @@ func limitError(env Environment, err error) error {
 // window lasts: the key's, which alone has the X-RateLimit headers, or the class of the
 // write. It returns false for any other, which holds nobody up but the call that met it.
 func closeLimit(limits *limiter.Limiter, key, class string, a *heard, said *ledger.Answer) bool {
-	if said.Advice != ledger.WaitFirst || said.Replayed { // a stored 429 is of the past
+	if said.Replayed { // a stored 429 is of the past
 		return false
 	}
 	d := min(said.RetryAfter, limiter.Window)

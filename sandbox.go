@@ -29,7 +29,7 @@ func (m *MarketData) Price(ctx context.Context, symbol string, opts ...CallOptio
 	if err := call.check(check.Symbol(check.Sandbox, symbol)); err != nil {
 		return Mark{}, err
 	}
-	call.aimByQuery("symbol", symbol)
+	call.aim("symbol", symbol)
 	var answer api.SandboxPrice
 	err := call.do(checked{&answer, func() error { return sameName("symbol", answer.Symbol, symbol) }})
 	if errors.Is(err, CodeNoPrice) {

@@ -25,7 +25,7 @@ func (c *call) send() {
 	if ended := c.ctx.Err(); ended != nil && c.last.failed != nil {
 		c.stopped = ended
 	}
-	if c.write != nil {
+	if c.write != nil && len(c.write.listening) > 0 {
 		c.takeLate()
 		c.preferHeard()
 	}
@@ -109,31 +109,26 @@ func (c *call) attempt() (more bool) {
 }
 
 // again notes what the attempt that has just ended says, and whether to send once more.
-func (c *call) again() (more bool) {
+func (c *call) again() bool {
 	if !c.endpoint.Keyless {
 		noteKey(&c.core.breaker, c.apiKey, &c.last)
 	}
-	switch {
-	case c.once: // the driver judges it
-		said := c.last.said()
-		_ = c.closeLimit(&said)
-		c.outcome = OutcomeOf(c.last.failed)
-	case c.write != nil || c.last.class != ledger.Success:
-		more = c.judge()
+	if c.write == nil && !c.once && c.last.class == ledger.Success {
+		return false
 	}
-	return more
-}
-
-// closeLimit closes the rate limit that a 429 of the service names.
-func (c *call) closeLimit(said *ledger.Answer) bool {
-	return !c.endpoint.Keyless && closeLimit(c.core.limits, c.apiKey.ID(), c.endpoint.Class, &c.last, said)
+	said := c.last.said()
+	queued := said.Advice == ledger.WaitFirst && !c.endpoint.Keyless && closeLimit(c.core.limits, c.apiKey.ID(), c.endpoint.Class, &c.last, &said)
+	if c.once { // the driver judges it
+		c.outcome = OutcomeOf(c.last.failed)
+		return false
+	}
+	return c.judge(said, queued)
 }
 
 // judge is the one policy: the ledger of a write, or what is known of a read, says whether an answer allows
-// another send, and how long it waits. A wait that the call would not survive ends it, and is named.
-func (c *call) judge() (more bool) {
-	said := c.last.said()
-	queued := c.closeLimit(&said)
+// another send, and how long it waits. queued: that was a 429, whose limit is closed. A wait that the call would
+// not survive ends it, and is named.
+func (c *call) judge(said ledger.Answer, queued bool) (more bool) {
 	var wait, named time.Duration // named: of a call that gives up, which the refusal says
 	if c.write != nil {
 		wait, named, more = c.write.hear(&c.last, said)
@@ -164,7 +159,7 @@ func (c *call) outlives(wait time.Duration) bool {
 	case bounded && time.Until(deadline) <= wait:
 		return true
 	case c.write != nil:
-		return resolve.Elapsed(c.began)+wait >= c.opts.ttlOf(c.entry)
+		return resolve.Elapsed(c.began)+wait >= c.opts.ttl.of(c.entry)
 	default:
 		return !bounded && wait > limiter.Window
 	}

@@ -58,10 +58,8 @@ func (c *call) takeTurn() (err error) {
 }
 
 func (c *call) giveTurnBack() {
-	if c.write.holdsTurn {
-		c.core.sandboxWriter.giveBack()
-		c.write.holdsTurn = false
-	}
+	c.core.sandboxWriter.giveBack()
+	c.write.holdsTurn = false
 }
 
 func (c *call) askGuards() (err error) {
@@ -91,8 +89,10 @@ func (c *call) takeKey() (err error) {
 	if c.endpoint.Keyless {
 		return nil
 	}
-	c.apiKey, err = c.core.keys(c.env).current(c.ctx, c.env)
-	c.core.scrubber.Know(string(c.env), c.apiKey)
+	keys := c.core.keys(c.env)
+	if c.apiKey, err = keys.current(c.ctx, c.env); keys.fetch != nil {
+		c.core.scrubber.Know(string(c.env), c.apiKey)
+	}
 	if err == nil && c.write != nil {
 		err = c.write.sameKey(c.apiKey.ID())
 	}
@@ -113,7 +113,7 @@ func (c *call) takeSlot() error {
 		FailFast: c.opts.failFast || c.write != nil && c.write.second(),
 	}
 	if w := c.write; w != nil {
-		if ttl := c.opts.ttlOf(w.entry); ttl == 0 && c.sends == 0 { // it may be sent once, but not wait
+		if ttl := c.opts.ttl.of(w.entry); ttl == 0 && c.sends == 0 { // it may be sent once, but not wait
 			needs.FailFast = true
 		} else {
 			needs.Until = time.Now().Add(ttl - resolve.Elapsed(w.began))

@@ -137,7 +137,7 @@ func (l *Limiter) block(name string, limit int, d time.Duration) {
 func (l *Limiter) Closed(key, class string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.closedFor(key) > 0 || l.closedFor(l.names[class]) > 0
+	return len(l.closed) > 0 && (l.closedFor(key) > 0 || l.closedFor(l.names[class]) > 0)
 }
 
 // closedFor returns how long the service still refuses a bucket's requests. The lock

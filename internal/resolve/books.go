@@ -50,7 +50,9 @@ func (d *Driver) leaveBooks(w *OpenWrite, f Final, last *Response) {
 		d.leftWaiting(w)
 	}
 	d.pending.remove(w)
-	d.reportContradiction(w)
+	if w.late.Load() != nil {
+		d.reportContradiction(w)
+	}
 	d.goOnBeside(w)
 }
 

@@ -180,7 +180,9 @@ func (r *shared) wentAhead(id pending.IntentID) bool {
 func (r *shared) takeOver(d *Driver) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.adoptOrphans(d)
+	if len(r.orphans) > 0 {
+		r.adoptOrphans(d)
+	}
 	return r.read
 }
 

@@ -54,13 +54,17 @@ func TraitsOf(e *spec.Endpoint) Traits {
 	}
 	asks, run := e.Asks, e.Asks == spec.AsksRun
 	return Traits{
-		Trades: asks.Trades(), Levels: e.Levels(), Run: run, Waits: run || asks == spec.AsksLimit,
+		Trades: asks.Trades(), Levels: asks == spec.AsksLevels && e.Env == spec.Live, Run: run, Waits: run || asks == spec.AsksLimit,
 		Asks: [...]accounting.ActKind{
 			spec.AsksClose: accounting.Close, spec.AsksLimit: accounting.Limit, spec.AsksRun: accounting.Pro,
 			spec.AsksRunEdit: accounting.EditRun, spec.AsksLevels: 0,
 		}[asks],
 	}
 }
+
+// Resolves reports whether it is found out what became of a write that is in doubt: of all that trade, and of
+// live levels. On a live account they are journaled. A cancel shows in the list of open orders.
+func (k Traits) Resolves() bool { return k.Trades || k.Levels }
 
 // places are the parts of the account in which a write can show.
 func (k Traits) places(in *pending.Intent) [2]pending.Place {

@@ -56,8 +56,14 @@ func (o *Endpoint) Limit(status int) int {
 	return SmallAnswer
 }
 
+// Health is the path of the assessment of the service, Description that of the description of the API.
+const (
+	Health      = "/health"
+	Description = "/openapi.json"
+)
+
 // openAPI is the one operation that the description leaves out: the description itself.
-var openAPI = Endpoint{Name: "GET /openapi.json", Method: "GET", Path: "/openapi.json", Keyless: true, MaxBody: LargeAnswer,
+var openAPI = Endpoint{Name: "GET /openapi.json", Method: "GET", Path: Description, Keyless: true, MaxBody: LargeAnswer,
 	refusals: [][]refusal{refusalsOfAll, {{"unavailable", 503}}}}
 
 // Endpoints returns all of them.
@@ -74,14 +80,6 @@ var byName = func() map[Operation]*Endpoint {
 	return all
 }()
 
-// Levels reports whether it is a live write of trigger levels.
-func (o *Endpoint) Levels() bool { return o.Asks == AsksLevels && o.Env == Live }
-
-// Resolves reports whether it is found out what became of a write that is in doubt: of
-// all that trade, and of live levels. On a live account they are journaled. A cancel shows
-// in the list of open orders.
-func (o *Endpoint) Resolves() bool { return o.Asks.Trades() || o.Levels() }
-
 // Documents reports whether the description gives the operation this refusal. What it
 // does not give may come from something in front. A code that may have any 4xx has one
 // with which the operation refuses something else as well.
@@ -90,13 +88,6 @@ func (o *Endpoint) Documents(code string, status int) bool {
 		return r.code == code && (r.status == status || r.status == 0 && status/100 == 4 && o.refuses(func(r refusal) bool { return r.status == status }))
 	})
 }
-
-// Health reports whether it is the assessment of the service, and Description whether it
-// is that of the API.
-func (o *Endpoint) Health() bool { return o.Path == "/health" }
-
-// Description is described with [Endpoint.Health].
-func (o *Endpoint) Description() bool { return o.Path == openAPI.Path }
 
 func (o *Endpoint) refuses(is func(refusal) bool) bool {
 	return slices.ContainsFunc(o.refusals, func(some []refusal) bool { return slices.ContainsFunc(some, is) })

@@ -111,11 +111,11 @@ func (a Seen) isSuccess() bool {
 	switch o := a.Endpoint; {
 	case !a.JSON:
 		return false
-	case o.Health():
+	case o.Path == spec.Health:
 		return s.Object && (ok || a.Status == 503)
 	case !ok || s.HasError:
 		return false
-	case o.Description(): // nothing decodes it, so its shape is judged here
+	case o.Path == spec.Description: // nothing decodes it, so its shape is judged here
 		return s.Object
 	case !o.Write:
 		return true
