@@ -39,14 +39,14 @@ func WithAttemptTimeout(d time.Duration) SharedOption {
 // connection is there, by the wall clock too: a suspended machine sends nothing old.
 func WithSendTTL(d time.Duration) SharedOption {
 	return shared(refusedIf(d < 0 || d > maxTTL, "WithSendTTL", "it is %s: it must be between 0 and %s", d, maxTTL),
-		func(c *callOptions) { c.ttl = span{d, d} })
+		func(c *callOptions) { c.ttl = durations{d, d} })
 }
 
 // WithResolveTimeout bounds how long a write waits, after its last send, for an outcome
 // that is in doubt: 30 seconds for entries and 5 for exits unless set; 0 returns
 // [Unknown] at once. The client then resolves the write in the background.
 func WithResolveTimeout(d time.Duration) SharedOption {
-	return shared(refusedIf(d < 0, "WithResolveTimeout", "it is %s: it must not be negative", d), func(c *callOptions) { c.patience = span{d, d} })
+	return shared(refusedIf(d < 0, "WithResolveTimeout", "it is %s: it must not be negative", d), func(c *callOptions) { c.patience = durations{d, d} })
 }
 
 // WithTag names the decision behind a call in logs and guards. It is never sent.

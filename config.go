@@ -94,8 +94,8 @@ func (c *config) scrubber() *secret.Scrubber {
 type callOptions struct {
 	retry          Retry
 	attemptTimeout time.Duration
-	ttl            span // how long after the call a write may still be sent
-	patience       span // how long a call waits for the outcome of a write that is in doubt
+	ttl            durations // how long after the call a write may still be sent
+	patience       durations // how long a call waits for the outcome of a write that is in doubt
 	failFast       bool
 	recovering     bool // the client finds out what became of a write
 	skipHealthGate bool
@@ -127,7 +127,7 @@ func defaultCallOptions() callOptions {
 	return callOptions{
 		retry:          Retry{Attempts: 4, PriceAttempts: 3, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second},
 		attemptTimeout: defaultAttemptTimeout,
-		ttl:            span{defaultEntryTTL, defaultExitTTL}, patience: span{defaultEntryPatience, defaultExitPatience},
+		ttl:            durations{defaultEntryTTL, defaultExitTTL}, patience: durations{defaultEntryPatience, defaultExitPatience},
 	}
 }
 
@@ -145,12 +145,12 @@ func (o *callOptions) bounds() ledger.Bounds {
 	}
 }
 
-// span is a time of an entry, and of an exit.
-type span struct{ entry, exit time.Duration }
+// durations are one of entries, and one of exits.
+type durations struct{ entry, exit time.Duration }
 
-func (s span) of(entry bool) time.Duration {
+func (d durations) of(entry bool) time.Duration {
 	if entry {
-		return s.entry
+		return d.entry
 	}
-	return s.exit
+	return d.exit
 }

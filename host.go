@@ -145,7 +145,7 @@ func (g permitGate) LeaveBy() time.Time { return g.leaveBy() }
 
 func (h host) SetLevels(ctx context.Context, of *Intent, wanted resolve.Levels) error {
 	opts := defaultCallOptions()
-	opts.retry.Attempts, opts.patience, opts.tag = 1, span{}, of.Tag
+	opts.retry.Attempts, opts.patience, opts.tag = 1, durations{}, of.Tag
 	opts.restores = of.ID
 	ctx, cancel := context.WithTimeout(ctx, defaultAttemptTimeout)
 	defer cancel()
