@@ -10,6 +10,7 @@
 package accounting
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -221,9 +222,9 @@ func (o *Own) over() bool { return o.Ran || o.Unsure }
 // Waits reports whether it may trade by itself.
 func (o *Own) Waits() bool { return o.Kind == Limit || o.Kind == Pro || o.Kind == EditRun }
 
-// Left is what it left to wait in a symbol.
+// Left is what it left to wait in a symbol, under its own id where that of the order or run is not known.
 func (o *Own) Left(symbol string) Waiting {
-	return Waiting{ID: o.WaitID, Symbol: symbol, Side: o.Side, Size: decimal.NullDecimal{Decimal: o.Size, Valid: !o.Size.IsZero()}, Run: o.Kind != Limit}
+	return Waiting{ID: cmp.Or(o.WaitID, o.ID), Symbol: symbol, Side: o.Side, Size: decimal.NullDecimal{Decimal: o.Size, Valid: !o.Size.IsZero()}, Run: o.Kind != Limit}
 }
 
 // Facts are what a verdict rests on.

@@ -85,7 +85,7 @@ func (b *book) journaled(w *Booked) *Booked {
 func (b *book) enter(w *Booked) Note {
 	n := b.Enter(w)
 	if w.Note != nil {
-		_, _ = b.Journaled(context.Background(), w, n.NoTrail)
+		_, _ = b.Journaled(context.Background(), w, n)
 	}
 	b.SendBegan(mine)
 	return n
@@ -255,7 +255,7 @@ func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
 				}
 				w.Note = func(Note) {}
 				note := b.Enter(w)
-				_, _ = b.Journaled(t.Context(), w, note.NoTrail)
+				_, _ = b.Journaled(t.Context(), w, note)
 				if i%3 == 0 {
 					b.Doubt(w)
 				}
@@ -273,8 +273,7 @@ func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
 	a := b.of[mine]
 	assert.Empty(t, a.open)
 	for at, p := range a.places {
-		assert.Equal(t, 0, p.plain, at)
-		assert.Empty(t, p.unaware, at)
+		assert.Empty(t, p.plain, at)
 		assert.Empty(t, p.detailed, at)
 	}
 }

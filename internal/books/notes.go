@@ -158,17 +158,15 @@ func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note
 		return nil
 	}
 	for p := range a.placesOf(w) {
-		for _, other := range p.unaware {
-			if did == nil || trailAlone && other.company {
+		noIDs := !trailAlone && w.waits()
+		for _, other := range p.plain {
+			if did == nil || other.noTrail && (other.noIDs || !noIDs) {
 				continue
 			}
-			if !other.company && other.journaled {
-				notes = append(notes, note{other, Note{NoIDs: !trailAlone && w.waits(), NoTrail: true}})
+			other.noTrail, other.noIDs = true, other.noIDs || noIDs
+			if other.journaled {
+				notes = append(notes, note{other, Note{NoIDs: noIDs, NoTrail: true}})
 			}
-			other.company = true
-		}
-		if !trailAlone {
-			p.unaware = p.unaware[:0]
 		}
 		for _, other := range p.detailed {
 			known := func(n note) bool { return n.of == other }

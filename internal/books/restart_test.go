@@ -279,7 +279,7 @@ func (b *book) sendsNoted(did *Did) {
 
 func (b *book) begin(w *Booked, n Note) {
 	b.notes[w] = append([]Note{n}, b.notes[w]...)
-	_, _ = b.Journaled(context.Background(), w, n.NoTrail)
+	_, _ = b.Journaled(context.Background(), w, n)
 	b.SendBegan(mine)
 }
 

@@ -48,7 +48,7 @@ func (k *kept) fold() (all Note) {
 func (w *world) books(b *Booked, missing bool) *kept {
 	of := &kept{}
 	b.Note = func(n Note) {
-		if !w.broken {
+		if !w.broken && w.takes() {
 			of.note(n)
 		}
 	}
@@ -58,19 +58,34 @@ func (w *world) books(b *Booked, missing bool) *kept {
 		w.broken, w.gap = true, true
 		return of
 	}
-	of.began = true
+	if of.began = w.takes(); !of.began {
+		return of
+	}
 	of.note(n)
-	if _, err := w.Journaled(context.Background(), b, n.NoTrail); err != nil {
+	if _, err := w.Journaled(context.Background(), b, n); err != nil {
 		panic(err)
 	}
 	return of
 }
 
-// leaves takes a write out, whose end is in the journal then.
-func (w *world) leaves(b *Booked, did *Did) {
+// takes reports whether the program lives to see that a journal takes a record, which may be the last.
+func (w *world) takes() bool {
+	if w.dead || !w.waits {
+		return !w.dead
+	}
+	w.dead = w.dice.IntN(60) == 0
+	return !w.dead || w.dice.IntN(2) == 0
+}
+
+// leaves takes a write out, and reports whether its end is in the journal then.
+func (w *world) leaves(b *Booked, did *Did) bool {
 	w.Leave(b, did)
 	w.broken = false
+	if !w.takes() {
+		return false
+	}
 	w.still = w.Still()
+	return true
 }
 
 // each has the books see a read, and those of the run before.
@@ -96,6 +111,7 @@ func (w *world) restart() {
 	left := slices.DeleteFunc(slices.Concat(w.doubt, w.left), func(l *lost) bool { return !l.journal.began })
 	w.doubt = slices.DeleteFunc(w.doubt, func(l *lost) bool { return !l.journal.began })
 	w.found["restarts"]++
+	w.dead = false
 	w.gap = w.gap && len(left) > 0
 	before, by, ended := w.Books, Earlier{}, w.wrote
 	if len(left) == 0 {
@@ -120,8 +136,9 @@ func (w *world) restart() {
 		}
 		b := l.Booked
 		l.before = b
-		l.Booked = &Booked{ID: b.ID, Asked: b.Asked, Places: b.Places, Entry: b.Entry, Note: b.Note}
+		l.Booked = &Booked{ID: b.ID, Asked: b.Asked, Places: b.Places, Entry: b.Entry, Run: b.Run, Note: b.Note}
 		b.Note = func(Note) {} // it is dead
+		l.given = note.Settled
 		l.look, l.held = nil, time.Now()
 		all = append(all, Left{l.Booked, note})
 		w.found["left"]++
@@ -173,15 +190,14 @@ func (w *world) compare(left []*lost, before *Books) {
 	}
 	w.shadow = before
 	defer func() { w.shadow = nil }()
-	time.Sleep(ledger.Lag)
-	w.look()
-	time.Sleep(ledger.Lag)
-	first := w.look()
-	time.Sleep(ledger.Lag)
-	second := w.look()
+	var looks []*look
+	for range 3 {
+		time.Sleep(ledger.Lag)
+		looks = append(looks, w.look())
+	}
 	for _, l := range left {
-		was, before := judged(w, before, l.before, l, first, second)
-		is, why := judged(w, w.Books, l.Booked, l, first, second)
+		was, before := judged(w, before, l.before, l, looks...)
+		is, why := judged(w, w.Books, l.Booked, l, looks...)
 		w.say("%s: before the restart %d, %s, after it %d, %s", l.ID, was, before, is, why)
 		switch {
 		case is == ledger.Applied && !l.ran, is == ledger.NotApplied && l.ran, is != ledger.Unknown && was != ledger.Unknown && is != was:
@@ -196,8 +212,19 @@ func (w *world) compare(left []*lost, before *Books) {
 	}
 }
 
-// judged is a verdict by two looks.
-func judged(w *world, b *Books, of *Booked, l *lost, first, second *look) (ledger.Outcome, accounting.Reason) {
+// judged is a verdict by some looks: of an order or a close by the last two.
+func judged(w *world, b *Books, of *Booked, l *lost, looks ...*look) (ledger.Outcome, accounting.Reason) {
+	if !of.Asked.Kind.Acts() {
+		began, last := []time.Time{looks[0].at}, looks[0]
+		for _, next := range looks[1:] {
+			if !last.of(l.market).Equal(next.of(l.market), markets[l.market]) {
+				began = nil
+			}
+			began, last = append(began, next.at), next
+		}
+		return w.byID(b, of, l, began, last, true)
+	}
+	first, second := looks[len(looks)-2], looks[len(looks)-1]
 	c, ok := b.Course(of, true, !w.shared && !l.gap, "ACTIVE")
 	if !ok {
 		return ledger.Unknown, accounting.NoBaseline
@@ -208,4 +235,21 @@ func judged(w *world, b *Books, of *Booked, l *lost, first, second *look) (ledge
 		return ledger.Unknown, accounting.LookAgain
 	}
 	return c.Of(c.asked, accounting.NoAct).Verdict()
+}
+
+// byID is the verdict on what waits, by the last of some equal looks.
+func (w *world) byID(b *Books, of *Booked, l *lost, began []time.Time, last *look, again bool) (ledger.Outcome, accounting.Reason) {
+	began = began[max(0, len(began)-3):]
+	from := time.Time{}
+	if len(began) > 1 {
+		from = began[0]
+	}
+	beside := slices.ContainsFunc(slices.Concat(w.doubt, w.left), func(o *lost) bool {
+		return o != l && !o.over && !o.given && (o.market == l.market || !o.Asked.Kind.Acts())
+	})
+	f := b.Known(of, true, !w.shared && !l.gap, last.of(l.market), from)
+	f.Equal, f.Symbol, f.Held, f.Again, f.PendingBeside, f.PendingID = len(began), markets[l.market], true, again, beside, beside
+	v := accounting.Judge(f)
+	w.found["by id "+v.Outcome.String()]++
+	return v.Outcome, v.Reason
 }

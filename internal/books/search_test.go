@@ -21,14 +21,16 @@ var (
 // TestVerdictsHold has a program trade a declared account with orders, closes, limits and runs,
 // and read it one read at a time. Some of its answers are lost. What has happened is one of the
 // courses that are replayed for these, by every look that follows.
-func TestVerdictsHold(t *testing.T) {
+func TestVerdictsHold(t *testing.T) { searched(t, newWorld) }
+
+func searched(t *testing.T, begins func(seed uint64) *world) {
 	found, worlds := map[string]int{}, uint64(*searchWorlds)
 	if depth.Race { // one goroutine at a time
 		worlds = min(worlds, 4)
 	}
 	for seed := range worlds {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(*searchFirst + seed)
+			w := begins(*searchFirst + seed)
 			w.play()
 			for what, n := range w.found {
 				found[what] += n
@@ -43,6 +45,10 @@ func TestVerdictsHold(t *testing.T) {
 	}
 	t.Log(found)
 }
+
+// TestVerdictsHoldOfWhatWaits has the answers about limits and runs lost too. They are judged by their ids, and by courses
+// where a limit is gone. The programs are killed at any record of their journals, and go on from these.
+func TestVerdictsHoldOfWhatWaits(t *testing.T) { searched(t, newWaits) }
 
 // judge looks once for each write in doubt that is due.
 func (w *world) judge() {
@@ -68,20 +74,21 @@ func (w *world) judge() {
 		case w.wrong:
 		case outcome == ledger.Unknown && time.Since(l.held) < time.Minute && why != accounting.NoBaseline:
 			return false
-		case outcome == ledger.Unknown && w.settles(l):
+		case outcome == ledger.Unknown && l.Asked.Kind.Acts() && w.settles(l):
 			w.found["settled"]++
+			l.given = true
 			w.left = append(w.left, l)
 		case outcome == ledger.Unknown && w.dice.IntN(2) == 0: // it stays in doubt, given up
 			l.held = time.Now()
 			return false
 		case outcome == ledger.Unknown: // a person sees what became of it
 			w.found[string(why)]++
-			w.leaveLost(l, l.ran, time.Now())
+			l.over = w.leaveLost(l, l.ran, time.Now())
 		default:
 			w.found[fmt.Sprint("outcome ", outcome)]++
-			w.leaveLost(l, outcome == ledger.Applied, shown.at)
+			l.over = w.leaveLost(l, outcome == ledger.Applied, shown.at)
 		}
-		return true
+		return l.over || l.given
 	})
 }
 
@@ -95,24 +102,31 @@ func (w *world) settles(l *lost) bool {
 	if _, settles := w.GiveUp(l.Booked, looks, l.look.at, show); !settles || l.gap {
 		return false
 	}
+	if !w.takes() {
+		return false
+	}
 	l.journal.note(Note{NoIDs: true, NoTrail: true})
 	settled := w.Settle(l.Booked, looks, l.look.at, show)
-	if settled && w.dice.IntN(8) > 0 { // else it is killed between the two
+	if settled && w.takes() && w.dice.IntN(8) > 0 { // else it is killed between the two
 		l.journal.note(Note{Settled: true})
 	}
 	return settled
 }
 
-func (w *world) leaveLost(l *lost, ran bool, from time.Time) {
+func (w *world) leaveLost(l *lost, ran bool, from time.Time) (ended bool) {
 	if !ran {
-		w.leaves(l.Booked, nil)
-		return
+		return w.leaves(l.Booked, nil)
 	}
-	w.leaves(l.Booked, &Did{ShownFrom: from, Own: accounting.Own{Act: accounting.Act{Ran: true}, Heard: time.Now()}})
+	return w.leaves(l.Booked, &Did{ShownFrom: from, Own: accounting.Own{Act: accounting.Act{Ran: true}, Heard: time.Now()}})
 }
 
 // verdict is what the driver makes of a course.
 func (w *world) verdict(l *lost, again bool) (ledger.Outcome, accounting.Reason) {
+	if !l.Asked.Kind.Acts() {
+		outcome, why := w.byID(w.Books, l.Booked, l, l.began, l.look, again)
+		w.wrong = w.wrong || outcome == ledger.Applied && !l.ran || outcome == ledger.NotApplied && l.ran
+		return outcome, why
+	}
 	c, ok := w.Course(l.Booked, true, !w.shared && !l.gap, "ACTIVE")
 	if !ok {
 		return ledger.Unknown, accounting.NoBaseline
@@ -145,10 +159,10 @@ func (w *world) play() {
 		if w.judge(); w.wrong {
 			return
 		}
-		if len(w.doubt)+len(w.left) == 0 && w.dice.IntN(w.ends) == 0 {
+		if !w.dead && len(w.doubt)+len(w.left) == 0 && w.dice.IntN(w.ends) == 0 {
 			w.handOver()
 		}
-		if w.dice.IntN(w.kills) == 0 {
+		if w.dead || w.dice.IntN(w.kills) == 0 {
 			w.restart()
 		}
 		if n := len(w.left); n > 0 && w.dice.IntN(20) == 0 { // a person sees what became of them
@@ -157,6 +171,9 @@ func (w *world) play() {
 		switch n := w.draw(); {
 		case n < 3:
 			w.read(n)
+			if w.waits && n == 2 && w.dice.IntN(2) == 0 {
+				w.read(4)
+			}
 		case n == 3:
 			w.look()
 		case n < aLimit || len(w.now.rests) < 2:

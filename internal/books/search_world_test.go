@@ -22,7 +22,7 @@ type world struct {
 	began time.Time
 	now   accountState
 	was   []accountState // the newest last
-	lags  [3]int         // of positions, trades and what waits, in milliseconds
+	lags  [4]int         // of positions, trades, what waits and runs that have ended, in milliseconds
 	often [7]int         // how often each of the reads is read, all at once, and each kind of write written
 	moves int            // how seldom something happens by itself
 	ends  int            // how seldom it hands over
@@ -43,6 +43,8 @@ type world struct {
 	broken bool   // the disk takes nothing
 	blind  bool   // nor does it give what it has
 	gap    bool   // an exit is in no journal
+	waits  bool   // answers about what waits are lost too, and it may be killed at each record of a journal
+	dead   bool   // it was
 	shadow *Books // of the run before, as it would be had it lived
 	trace  []func() string
 	found  map[string]int
@@ -56,6 +58,7 @@ type accountState struct {
 	rows  []accounting.Row // oldest first
 	cut   int              // how many of them a list has at the most
 	rests []rests
+	ended []string // runs, the newest first
 }
 
 // rests is an order that rests, or a run.
@@ -72,6 +75,8 @@ type lost struct {
 	*Booked
 	market int
 	ran    bool
+	over   bool // it has ended
+	given  bool // it hides nothing any more
 	held   time.Time
 	look   *look
 	equal  int
@@ -104,6 +109,9 @@ var (
 	elsewhere = [...]string{"SOL", "EUR", "OIL"}
 )
 
+// whatEnded is the lag of the runs that have ended.
+const whatEnded = 3
+
 // What the program does, beside its three reads and a look at everything.
 const (
 	anOrder = iota + 4
@@ -125,7 +133,7 @@ func newWorld(seed uint64) *world {
 	if w.shared = seed%5 == 4; !w.shared {
 		w.Declare(declared)
 	}
-	for i := range w.lags {
+	for i := range w.lags[:whatEnded] {
 		if w.dice.IntN(2) == 0 {
 			w.lags[i] = w.dice.IntN(4900)
 		}
@@ -141,6 +149,15 @@ func newWorld(seed uint64) *world {
 		w.now.pos[0] = w.dice.IntN(41) - 20
 	}
 	w.keep()
+	return w
+}
+
+// newWaits is a world in which what waits is in doubt too, and is judged by its id.
+func newWaits(seed uint64) *world {
+	w := newWorld(seed)
+	w.waits = true
+	w.lags[whatEnded] = w.dice.IntN(2) * w.dice.IntN(4900)
+	w.often[6] += 3 // what waits
 	return w
 }
 
@@ -210,9 +227,12 @@ func (w *world) row(symbol string, side accounting.Direction, cause accounting.C
 // rest adds an order that rests, or a run.
 func (w *world) rest(market int, run bool) rests {
 	w.next++
-	o := rests{id: fmt.Sprint("o", w.next), market: market, side: 1 - 2*w.dice.IntN(2), left: 1 + w.dice.IntN(20), run: run}
+	return w.restsAs(rests{id: fmt.Sprint("o", w.next), market: market, side: 1 - 2*w.dice.IntN(2), left: 1 + w.dice.IntN(20), run: run})
+}
+
+func (w *world) restsAs(o rests) rests {
 	w.now.rests = append(slices.Clip(w.now.rests), o)
-	w.say("  %s rests: %d %s", o.id, o.side*o.left, markets[market])
+	w.say("  %s rests, run %t: %d %s", o.id, o.run, o.side*o.left, markets[o.market])
 	w.keep()
 	return o
 }
@@ -254,11 +274,19 @@ func (w *world) one() {
 		o := &w.now.rests[i]
 		size := 1 + w.dice.IntN(o.left)
 		left := slices.Clone(w.now.rests)
+		of := *o
 		if left[i].left -= size; left[i].left == 0 {
 			left = slices.Delete(left, i, i+1)
+			if of.run {
+				w.now.ended = slices.Concat([]string{of.id}, w.now.ended)
+			}
 		}
-		of := *o
 		w.now.rests = left
+		if of.run && w.waits && w.dice.IntN(3) == 0 { // it rests an order
+			w.next++
+			w.restsAs(rests{id: fmt.Sprint("o", w.next), market: of.market, side: of.side, left: size})
+			return
+		}
 		w.trade(of.market, of.side*size, accounting.Market, of.id)
 	} else if pos != 0 {
 		w.trade(market, -pos, accounting.StopLoss, "a stop")
@@ -301,7 +329,7 @@ func (w *world) pass(most int) {
 func (w *world) read(what int) accountState {
 	begun := time.Now()
 	w.pass(100)
-	s := w.seen(min(what, 2))
+	s := w.seen([...]int{0, 1, 2, 2, whatEnded}[what])
 	w.pass(100)
 	at := Read{begun, time.Now()}
 	switch what {
@@ -322,6 +350,9 @@ func (w *world) read(what int) accountState {
 		resting, running := s.waiting()
 		w.each(func(b *Books) { b.SawOrders(mine, at, resting, running) })
 		w.say("read what waits: %v", s.rests)
+	case 4:
+		w.each(func(b *Books) { b.SawFinished(mine, at, s.finished()) })
+		w.say("read what has ended: %v", s.ended)
 	default:
 		w.each(func(b *Books) { b.SawStatus(mine, begun, "ACTIVE") })
 	}
@@ -336,6 +367,10 @@ func (s accountState) list(most int) []accounting.Row {
 	list := slices.Clone(s.rows[max(0, len(s.rows)-min(most, s.cut)):])
 	slices.Reverse(list)
 	return list
+}
+
+func (s accountState) finished() accounting.Newest {
+	return accounting.NewestOf(len(s.ended), func(i int) string { return s.ended[i] })
 }
 
 func (s accountState) waiting() (resting, running []accounting.Waiting) {
@@ -357,6 +392,9 @@ func (w *world) look() *look {
 	l.pos = w.read(0).pos
 	resting, running := w.read(2).waiting()
 	l.shows.Orders, l.shows.Runs = IDsOf(resting), IDsOf(running)
+	if w.waits {
+		l.shows.Finished = w.read(4).finished()
+	}
 	l.shows.Rows = w.read(1).list(512)
 	l.ended = time.Now()
 	return l
@@ -379,6 +417,9 @@ func (w *world) draw() int {
 
 // write has the program send an order, a close, or something that waits.
 func (w *world) write(kind int) {
+	if w.dead {
+		return
+	}
 	w.next++
 	of := w.market()
 	b := &Booked{ID: fmt.Sprint("w", w.next), Places: &[2]pending.Place{market(markets[of])}}
@@ -399,8 +440,18 @@ func (w *world) write(kind int) {
 	default:
 		b.Asked, b.Entry, b.Run = &accounting.Act{Side: side}, true, w.dice.IntN(2) == 0
 		b.Places[1] = market("")
+		if w.waits {
+			b.Asked.Kind, b.Asked.Size = accounting.Limit, decimal.NewFromInt(int64(size*int(side)))
+			if b.Run {
+				b.Asked.Kind = accounting.Pro
+			}
+		}
 	}
 	journal := w.books(b, kind == aClose && (w.blind || w.dice.IntN(40) == 0))
+	if w.dead { // before its first byte
+		w.doubt = append(w.doubt, &lost{Booked: b, market: of, held: time.Now(), journal: journal})
+		return
+	}
 	w.SendBegan(mine)
 	sent := time.Now()
 	w.pass(200)
@@ -408,12 +459,21 @@ func (w *world) write(kind int) {
 		w.write(anOrder + w.dice.IntN(2))
 	}
 	defer func() { w.deep-- }()
-	isLost := kind != aLimit && (w.losing || w.dice.IntN(4) == 0)
+	isLost := (kind != aLimit || w.waits) && (w.losing || w.dice.IntN(4) == 0)
 	ran := !isLost || w.dice.IntN(2) == 0
+	refused := kind == aLimit && w.waits && !isLost && w.dice.IntN(8) == 0
+	ran = ran && !refused
 	did := &Did{Own: accounting.Own{Act: *b.Asked, Began: sent}}
 	did.Own.Ran = true
 	w.say("%s: %v %s %s, lost %t", b.ID, *b.Asked, markets[of], map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
 	switch {
+	case kind == aLimit && w.waits:
+		if !ran {
+			break
+		}
+		w.next++
+		o := w.restsAs(rests{id: fmt.Sprint("o", w.next), market: of, side: int(side), left: size * int(side), run: b.Run})
+		did.Own.WaitID = o.id
 	case kind == aLimit:
 		o := w.rest(of, b.Run)
 		b.Asked.Side = accounting.Direction(o.side)
@@ -439,9 +499,10 @@ func (w *world) write(kind int) {
 	now := time.Now()
 	w.wrote = now
 	w.SendEnded(mine, now)
-	if isLost {
-		w.doubt = append(w.doubt, &lost{Booked: b, market: of, ran: ran, held: now, journal: journal})
-		if w.dice.IntN(4) > 0 { // else it may be killed before it knows
+	l := &lost{Booked: b, market: of, ran: ran, held: now, journal: journal}
+	if isLost || w.dead {
+		w.doubt = append(w.doubt, l)
+		if !w.dead && w.dice.IntN(4) > 0 { // else it may be killed before it knows
 			w.Doubt(b)
 		}
 		return
@@ -449,10 +510,14 @@ func (w *world) write(kind int) {
 	switch {
 	case kind != aLimit && w.dice.IntN(20) == 0: // something in front says so, after the work or before
 		did = &Did{Own: accounting.Own{Unsure: true}}
+	case refused && w.dice.IntN(2) == 0: // in the words of something in front
+		did = &Did{Own: accounting.Own{Unsure: true}}
 	case !ran:
 		did = nil
 	default:
 		did.Own.Heard = now
 	}
-	w.leaves(b, did)
+	if !w.leaves(b, did) {
+		w.doubt = append(w.doubt, l)
+	}
 }

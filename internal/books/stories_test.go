@@ -25,7 +25,7 @@ const aPosition, aTrades, whatWaits = 0, 1, 2
 func stillWorld(seed uint64, pos int) *world {
 	w := newWorld(seed)
 	time.Sleep(time.Minute)
-	w.lags, w.moves, w.wide, w.now.pos, w.now.rests = [3]int{}, 1<<30, false, [2]int{pos}, nil
+	w.lags, w.moves, w.wide, w.now.pos, w.now.rests = [4]int{}, 1<<30, false, [2]int{pos}, nil
 	w.keep()
 	return w
 }

@@ -101,7 +101,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	lost.ID, lost.Asked = "lost", asked
 	lost.Note = func(n Note) { notes = append(notes, n) }
 	entered := b.Enter(lost)
-	_, err := b.Journaled(t.Context(), lost, false)
+	_, err := b.Journaled(t.Context(), lost, Note{})
 	require.NoError(t, err)
 	b.Doubt(lost)
 	beside := b.lost("refused beside")

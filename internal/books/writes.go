@@ -34,7 +34,8 @@ type Booked struct {
 	given     time.Time // when nobody could find out about it any more; zero before
 	in        bool
 	anew      bool // its account began anew meanwhile
-	company   bool // a write beside it may have traded of which its journal does not know
+	noIDs     bool // its journal says so of its ids, or will once it has the write
+	noTrail   bool // and this of its trail
 	detailed  bool // its journal is to know each write beside it
 	based     bool // and has a trail that counts
 	journaled bool
@@ -48,8 +49,7 @@ func (w *Booked) account() AccountKey {
 // openIn are the writes that are open in a market, or among what waits on an account, by what their
 // journals know of the writes beside them.
 type openIn struct {
-	plain    int       // those whose journals know at most that there were some
-	unaware  []*Booked // of these, those beside which none was so far
+	plain    []*Booked // those whose journals know at most that there were some
 	detailed []*Booked // those whose journals know each
 }
 
@@ -66,18 +66,14 @@ func (b *Books) Enter(w *Booked) Note {
 	w.in = true
 	a.open[w] = struct{}{}
 	for p := range a.placesOf(w) {
-		w.company = w.company || p.plain > 0
+		w.noTrail = w.noTrail || len(p.plain) > 0
+		p.plain = append(p.plain, w)
 	}
-	for p := range a.placesOf(w) {
-		p.plain++
-		if !w.company && w.Note != nil {
-			p.unaware = append(p.unaware, w)
-		}
-	}
+	w.noIDs = w.noTrail
 	if w.Note == nil {
 		return Note{}
 	}
-	n := Note{Sent: w.sent, IDs: w.ids, NoIDs: w.company, NoTrail: w.company, Trail: a.saved(w)}
+	n := Note{Sent: w.sent, IDs: w.ids, NoIDs: w.noIDs, NoTrail: w.noTrail, Trail: a.saved(w)}
 	w.based = n.Trail != nil
 	return n
 }
@@ -143,16 +139,16 @@ func (a *account) restore(l *Left) {
 	}
 }
 
-// Journaled notes that the journal has the write: what it does not know yet follows. It
+// Journaled notes that the journal has the write as it began: what it does not know yet follows. It
 // returns whether there was such a note, which has to be on the disk before the write is
 // sent: that is waited for without the books' lock. The error is that of a context which ends
 // while a journal takes other notes; then there may be such a note, which the journal does not
 // have.
-func (b *Books) Journaled(ctx context.Context, w *Booked, company bool) (noted bool, err error) {
+func (b *Books) Journaled(ctx context.Context, w *Booked, began Note) (noted bool, err error) {
 	err = b.noting(ctx.Done, w, func(*account) []note {
 		w.journaled = true
-		if noted = w.company && !company; noted {
-			return []note{{w, Note{NoIDs: true, NoTrail: true}}}
+		if noted = w.noIDs != began.NoIDs || w.noTrail != began.NoTrail; noted {
+			return []note{{w, Note{NoIDs: w.noIDs, NoTrail: w.noTrail}}}
 		}
 		return nil
 	})
@@ -294,8 +290,11 @@ func (w *Booked) ended(did *Did) accounting.Own {
 		return accounting.Own{ID: w.ID}
 	}
 	own := &did.Own
-	if own.Kind == 0 && w.Asked.Kind.Acts() { // what it did is not known, but what it was to do is
+	if own.Kind == 0 { // what it did is not known, but what it was to do is
 		own.Kind, own.Side, own.Size, own.Percent = w.Asked.Kind, w.Asked.Side, w.Asked.Size, w.Asked.Percent
+	}
+	if own.Kind == accounting.EditRun {
+		own.Size = decimal.Decimal{} // its run may trade more than what it adds
 	}
 	own.ID, own.Sent, own.Ended = w.ID, w.sent, w.over
 	return *own
@@ -314,8 +313,7 @@ func (a *account) leavePlaces(w *Booked) {
 			p.detailed = slices.DeleteFunc(p.detailed, is)
 			continue
 		}
-		p.plain--
-		p.unaware = slices.DeleteFunc(p.unaware, is)
+		p.plain = slices.DeleteFunc(p.plain, is)
 	}
 }
 

@@ -23,8 +23,6 @@ func effectOf(w *OpenWrite, a *Response) (did *books.Did, clear bool) {
 		if w.Ledger.Keyed && wire.Unmarshal(a.Body, &answer) == nil {
 			did.Profit = decimal.NewNullDecimal(answer.Pnl)
 		}
-	case accounting.EditRun:
-		did.Own.Size = decimal.Decimal{} // its run may trade more than what it adds
 	default:
 		did.Own.WaitID = waitingID(asked.Kind, a.Body)
 	}

@@ -110,7 +110,7 @@ func (d *Driver) register(ctx, caller context.Context, w *OpenWrite) error {
 		return err
 	}
 	w.journaled = true
-	noted, unnoted := w.books.Journaled(ctx, &w.booked, beside.NoTrail)
+	noted, unnoted := w.books.Journaled(ctx, &w.booked, beside)
 	if noted && unnoted == nil {
 		d.store.logged(w, d.store.journal.Append(ctx, true)) // which waits until the disk has what was written
 		unnoted = context.Cause(ctx)
