@@ -7,6 +7,8 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/testing/jsontext"
 )
 
 // T67: the three states of a level. Absent leaves it, null clears it.
@@ -36,12 +38,11 @@ func TestAppend(t *testing.T) {
 	assert.Equal(t, `null`, string(AppendRaw(nil, nil)))
 	assert.Equal(t, `{"a":1}`, string(AppendRaw(nil, json.RawMessage(`{"a":1}`))))
 	assert.Equal(t, `"long"`, string(AppendString(nil, side("long"))))
-	assert.Equal(t, `"\"\\\u000a\u0000é😀`+"\x7f"+`"`, string(AppendString(nil, "\"\\\n\x00é😀\x7f")))
-	assert.Equal(t, "\"a\ufffdb\"", string(AppendString(nil, "a\xffb")))
 	assert.Equal(t, `,"s":"x"`, string(AppendOpt(nil, `,"s":`, Some("x"), AppendString)))
 }
 
 func FuzzAppendString(f *testing.F) {
+	jsontext.Add[string](f, 300, jsontext.Spoiled(2, jsontext.String))
 	f.Fuzz(func(t *testing.T, s string) {
 		text := AppendString(nil, s)
 		std, err := json.Marshal(s)

@@ -70,11 +70,12 @@ func appendZeros(dst []byte, n int) []byte {
 }
 
 // AppendNumber is [AppendDecimal] for any decimal. It reports false, and appends nothing,
-// if the text would be longer than ParseDecimal reads: arithmetic can make numbers that
-// would fill the memory in plain notation.
+// if the text would be longer than ParseDecimal reads, or the number has more than 128
+// digits: arithmetic can make numbers that would fill the memory in plain notation.
 func AppendNumber(dst []byte, d decimal.Decimal) ([]byte, bool) {
-	// Judged first by what is cheap: the text is as long as the exponent is high.
-	if exp := d.Exponent(); exp > maxNumberLen || exp < -maxNumberLen || d.NumDigits() > 2*maxNumberLen {
+	// Judged first by what is cheap: the text is as long as the exponent is high, but for
+	// the zeros that end the digits.
+	if exp := d.Exponent(); !d.IsZero() && (exp > maxNumberLen || exp < -3*maxNumberLen || d.NumDigits() > 2*maxNumberLen) {
 		return dst, false
 	}
 	text := AppendDecimal(dst, d)

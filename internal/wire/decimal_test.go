@@ -2,15 +2,21 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"math/big"
-	"strings"
+	"regexp"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/testing/jsontext"
 )
 
 // T100: sizes are JSON numbers in plain notation, never quoted, never with an
@@ -56,72 +62,6 @@ func TestAppendDecimal_IgnoresPackageGlobals(t *testing.T) {
 	assert.Equal(t, "1200", string(AppendDecimal(nil, decimal.New(12, 2))))
 }
 
-func TestParseDecimal(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		want decimal.Decimal
-	}{
-		{"0", decimal.Decimal{}},
-		{"-0", decimal.Decimal{}},
-		{"-0.00", decimal.Decimal{}},
-		{"0e5", decimal.Decimal{}},
-		{"1", decimal.New(1, 0)},
-		{"-1.5", decimal.New(-15, -1)},
-		{"0.10", decimal.New(1, -1)},
-		{"127", decimal.New(127, 0)},
-		{"128", decimal.New(128, 0)},
-		{"1.27", decimal.New(127, -2)},
-		{"0.127", decimal.New(127, -3)},
-		{"99987.1234", decimal.New(99987_1234, -4)},
-		{"1e2", decimal.New(100, 0)},
-		{"1.5E+3", decimal.New(1500, 0)},
-		{"25e-1", decimal.New(25, -1)},
-		{"1e64", decimal.New(1, 64)},
-		{"1e-64", decimal.New(1, -64)},
-		{"999999999999999999", decimal.New(999_999_999_999_999_999, 0)},
-		{"9223372036854775808", decimal.RequireFromString("9223372036854775808")},
-		{"-12345678901234567890.123456789", decimal.RequireFromString("-12345678901234567890.123456789")},
-		{"0.00000000000000000000000000000000000001", decimal.New(1, -38)},
-		{strings.Repeat("9", 64), decimal.RequireFromString(strings.Repeat("9", 64))},
-		{strings.Repeat("9", 60) + "e-10", decimal.RequireFromString(strings.Repeat("9", 50) + "." + strings.Repeat("9", 10))},
-	} {
-		got, err := ParseDecimal([]byte(tt.text))
-		require.NoError(t, err, tt.text)
-		assert.True(t, tt.want.Equal(got), "%s: got %s", tt.text, got)
-		for _, behind := range []string{"", " ", ",", "]", "}"} {
-			d := NewDecoder([]byte(tt.text + behind))
-			read := d.Decimal()
-			require.NoError(t, d.Err(), tt.text+behind)
-			assert.True(t, tt.want.Equal(read), "%s: read %s", tt.text, read)
-			assert.Equal(t, len(tt.text), d.pos, tt.text+behind)
-		}
-	}
-}
-
-func TestParseDecimal_Refuses(t *testing.T) {
-	for text, want := range map[string]Problem{
-		"": NotANumber, "-": NotANumber, "+5": NotANumber, ".5": NotANumber, "5.": NotANumber,
-		"01": NotANumber, "-01": NotANumber, "1e": NotANumber, "1e+": NotANumber, "1.e1": NotANumber,
-		"0x10": NotANumber, "1_000": NotANumber, "1,5": NotANumber, "--1": NotANumber, "1-": NotANumber,
-		" 1": NotANumber, "1 ": NotANumber, `"1"`: NotANumber, "null": NotANumber, "\u22125": NotANumber,
-		"NaN": NotANumber, "Infinity": NotANumber, "-Infinity": NotANumber, "1\x00": NotANumber,
-		"1e65": NumberTooLarge, "1e-65": NumberTooLarge, "1.5e-64": NumberTooLarge, "0e999999999": NumberTooLarge,
-		"1e999999999": NumberTooLarge, "1e-999999999": NumberTooLarge, "1e99999999999999999999": NumberTooLarge,
-		strings.Repeat("9", 65):              NumberTooLong,
-		"0." + strings.Repeat("0", 62) + "1": NumberTooLong,
-	} {
-		_, err := ParseDecimal([]byte(text))
-		var wireErr *JSONError
-		require.ErrorAs(t, err, &wireErr, "%q", text)
-		assert.Equal(t, want, wireErr.Problem, "%q", text)
-	}
-	for _, text := range []string{"", "-", "--1", ".5", "1.e5"} {
-		d := NewDecoder([]byte(text))
-		d.Decimal()
-		assert.Error(t, d.Err(), "%q", text)
-	}
-}
-
 func TestParseDecimal_MakesNothingOfAMegabyte(t *testing.T) {
 	text := bytes.Repeat([]byte("7"), 1<<20)
 	allocs := testing.AllocsPerRun(10, func() {
@@ -156,40 +96,79 @@ func TestDecimal_Allocations(t *testing.T) {
 	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _ = ParseDecimal(price) }), 2.0)
 }
 
+// grammar is that of RFC 8259, with the digits behind the point and the exponent.
+var grammar = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
+
+// numberBy is what a text is by math/big.
+func numberBy(text string) (*big.Rat, Problem) {
+	if len(text) > 64 {
+		return nil, NumberTooLong
+	}
+	parts := grammar.FindStringSubmatch(text)
+	if parts == nil {
+		return nil, NotANumber
+	}
+	exponent, _ := new(big.Int).SetString(cmp.Or(parts[2], "0"), 10)
+	lowest := big.NewInt(int64(len(parts[1]) - 64))
+	if exponent.Cmp(big.NewInt(64)) > 0 || exponent.Cmp(big.NewInt(-64)) < 0 || exponent.Cmp(lowest) < 0 {
+		return nil, NumberTooLarge
+	}
+	number, _ := new(big.Rat).SetString(text)
+	return number, noProblem
+}
+
+// A number is what math/big makes of it, alone and in a list, in quotes and without; and so is a whole number.
 func FuzzParseDecimal(f *testing.F) {
+	jsontext.Add[[]byte](f, 1500, jsontext.Spoiled(3, jsontext.Number))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got, err := ParseDecimal(text)
-		d := NewDecoder(append([]byte("[1,"), append(text, ']')...))
+		want, problem := numberBy(string(text))
+		same := func(how string, got decimal.Decimal, err error) {
+			require.Equal(t, problem, problemOf(err), "%q %s", text, how)
+			require.True(t, err != nil || got.Rat().Cmp(want) == 0, "%q %s: got %s", text, how, got)
+		}
+		alone, err := ParseDecimal(text)
+		same("alone", alone, err)
+		quoted := AppendString(nil, string(text))
+		if utf8.Valid(text) {
+			d := NewDecoder(quoted)
+			got := d.Decimal()
+			same("in quotes", got, d.Finish())
+		}
+		if !grammar.Match(text) {
+			return // which may be two numbers for a list
+		}
+		d := NewDecoder(fmt.Appendf(nil, "[%s,%s ,%s]", text, quoted, text))
 		d.Array()
-		d.Element()
-		d.Decimal()
-		d.Element()
-		read := d.Decimal()
-		if d.Element() || d.Finish() != nil {
-			read = decimal.Decimal{}
+		for d.Element() {
+			got := d.Decimal()
+			same("in a list", got, d.Err())
+			require.True(t, err != nil || got.Exponent() == alone.Exponent(), "%q: %s", text, got)
 		}
-		isNumber := json.Valid(text) && len(text) > 0 && (text[0] == '-' || text[0]-'0' <= 9) &&
-			bytes.Equal(text, bytes.TrimSpace(text))
-		if err != nil {
-			var wireErr *JSONError
-			require.ErrorAs(t, err, &wireErr, "%q", text)
-			require.False(t, isNumber && wireErr.Problem == NotANumber, "%q: refused a JSON number", text)
-			return
+		require.Equal(t, problem, problemOf(d.Finish()), "%q", text)
+		if problem == noProblem && !(want.IsInt() && want.Num().IsInt64()) {
+			problem = NotAnInteger
 		}
-		require.True(t, read.Equal(got) && read.Exponent() == got.Exponent(), "%q: parsed as %s, decoded as %s", text, got, read)
-		require.True(t, isNumber, "%q: accepted what is no JSON number", text)
-		want, err := decimal.NewFromString(string(text))
-		require.NoError(t, err, "%q", text)
-		require.True(t, got.Equal(want), "%q: got %s, want %s", text, got, want)
-		plain := AppendDecimal(nil, got)
-		require.LessOrEqual(t, len(plain), 2*(maxNumberLen+maxExponent), "%q", text)
-		again, err := decimal.NewFromString(string(plain))
-		require.NoError(t, err, "%q", text)
-		require.True(t, again.Equal(got), "%q: written as %s", text, plain)
+		d = NewDecoder(text)
+		whole := d.Int64()
+		require.Equal(t, problem, problemOf(d.Finish()), "%q", text)
+		require.True(t, problem != noProblem || whole == want.Num().Int64(), "%q: whole number %d", text, whole)
 	})
 }
 
+// problemOf is what an error of this package says.
+func problemOf(err error) Problem {
+	var wireErr *JSONError
+	if errors.As(err, &wireErr) {
+		return wireErr.Problem
+	}
+	return noProblem
+}
+
+// A number is written in plain notation, with no digit more than it needs, and read as the same.
 func FuzzAppendDecimal(f *testing.F) {
+	for dice := range jsontext.Dice(500) {
+		f.Add(int64(dice.Uint64())>>dice.IntN(64), int64(dice.Uint64())>>dice.IntN(64), int8(dice.Uint32()))
+	}
 	f.Fuzz(func(t *testing.T, high, low int64, exp int8) {
 		// Two words make coefficients beyond an int64 as well.
 		coefficient := new(big.Int).Lsh(big.NewInt(high), 64)
@@ -197,11 +176,14 @@ func FuzzAppendDecimal(f *testing.F) {
 		for _, d := range []decimal.Decimal{decimal.NewFromBigInt(coefficient, int32(exp)), decimal.New(low, int32(exp))} {
 			text := AppendDecimal(nil, d)
 			require.True(t, json.Valid(text) && !bytes.ContainsAny(text, `eE"`), "%s: not a plain JSON number", text)
-			got, err := decimal.NewFromString(string(text))
-			require.NoError(t, err)
-			require.True(t, got.Equal(d), "%s: not the number %s", text, d)
 			require.False(t, bytes.Contains(text, []byte(".")) && text[len(text)-1] == '0', "%s: not canonical", text)
-			if len(text) <= maxNumberLen {
+			got, ok := new(big.Rat).SetString(string(text))
+			require.True(t, ok && got.Cmp(d.Rat()) == 0, "%s: not the number %s", text, d)
+			zeros := d.Add(decimal.New(0, d.Exponent()-70)) // behind the digits
+			require.Equal(t, string(text), string(AppendDecimal(nil, zeros)))
+			require.Equal(t, len(text) <= maxNumberLen, Writable(d), "%s", text)
+			require.Equal(t, Writable(d), Writable(zeros), "%s with more zeros", text)
+			if Writable(d) {
 				got, err := ParseDecimal(text)
 				require.NoError(t, err, "%s", text)
 				require.True(t, got.Equal(d), "%s: is read as %s", text, got)

@@ -132,21 +132,13 @@ func TestUnmarshal_Errors(t *testing.T) {
 		offset  int
 		problem Problem
 	}{
-		{``, "", 0, Truncated},
-		{`{"le`, "", 4, Truncated},
 		{`{"legs"`, "legs", 7, Truncated},
 		{`null`, "", 0, UnexpectedNull},
 		{`[]`, "", 0, WrongType},
-		{`<html>`, "", 0, Syntax},
 		{`{}`, "legs", 1, Missing},
-		{`{"legs":[]} x`, "", 12, TrailingData},
-		{`{"legs":[]}{}`, "", 11, TrailingData},
-		{"{\"legs\":[]}\x00", "", 11, TrailingData},
 		{`{"legs":[]`, "legs", 10, Truncated},
 		{`{"legs":[],"x":[1`, "x[0]", 17, Truncated},
-		{`{"legs":[],}`, "", 11, Syntax},
 		{`{"legs" []}`, "legs", 8, Syntax},
-		{`{,}`, "", 1, Syntax},
 		{`{"legs":[,]}`, "legs[0]", 9, Syntax},
 		{`{"legs":[{"symbol":"a","size":1},]}`, "legs[1]", 33, Syntax},
 		{`{"legs":null}`, "legs", 8, UnexpectedNull},

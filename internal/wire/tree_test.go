@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/testing/jsontext"
 )
 
 // tree decodes anything, into what encoding/json makes of it with numbers kept.
@@ -46,32 +50,63 @@ func (v *tree) DecodeWire(d *Decoder) error {
 // FuzzUnmarshal compares what is accepted and what is read with encoding/json,
 // on arbitrary input.
 func FuzzUnmarshal(f *testing.F) {
+	jsontext.Add[[]byte](f, 1000, jsontext.Spoiled(2, jsontext.Value(3)))
+	jsontext.Add[[]byte](f, 500, jsontext.Spoiled(2, jsontext.String))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var got tree
 		shape, err := Answer(data, &got)
 		_, rawErr := raw(data)
-		var wireErr *JSONError
-		require.True(t, err == nil || errors.As(err, &wireErr), "%q: error of type %T", data, err)
-		if wireErr != nil && (wireErr.Problem == TooDeep || wireErr.Problem == Duplicate) {
+		checkRefusal(t, data, rawErr)
+		if checkRefusal(t, data, err) {
 			return
 		}
-		valid := json.Valid(data)
-		require.Equal(t, valid, err == nil, "%q: decoded %v", data, err)
-		require.Equal(t, valid, rawErr == nil, "%q: skipped %v", data, rawErr)
-		if err != nil {
-			require.LessOrEqual(t, len(err.Error()), 400, "%q", data)
-			require.LessOrEqual(t, wireErr.Offset, len(data), "%q", data)
-			return
-		}
-		std := json.NewDecoder(bytes.NewReader(data))
-		std.UseNumber()
-		var want any
-		require.NoError(t, std.Decode(&want))
-		require.Equal(t, want, got.value, "%q", data)
+		require.Equal(t, standard(t, data), got.value, "%q", data)
 		looked, err := Envelope(data)
 		require.NoError(t, err, "%q", data)
 		require.Equal(t, shape, looked, "%q", data)
 	})
+}
+
+// standard is what encoding/json makes of a text, with numbers kept.
+func standard(t *testing.T, data []byte) (value any) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	require.NoError(t, d.Decode(&value), "%q", data)
+	return value
+}
+
+// cutWord is the end of what is a mistake where it begins, if it is cut there.
+var cutWord = regexp.MustCompile(`[a-z]$|\\(u[0-9a-fA-F]{0,3})?$`)
+
+// checkRefusal holds an error against what encoding/json says of the text, and reports whether there is one.
+func checkRefusal(t *testing.T, data []byte, err error) bool {
+	t.Helper()
+	var std *json.SyntaxError
+	invalid := errors.As(json.Unmarshal(data, new(json.RawMessage)), &std)
+	if err == nil {
+		require.False(t, invalid, "%q: accepted", data)
+		return false
+	}
+	var wireErr *JSONError
+	require.ErrorAs(t, err, &wireErr, "%q", data)
+	require.LessOrEqual(t, len(err.Error()), 400, "%q", data)
+	if p := wireErr.Problem; p == TooDeep || p == Duplicate {
+		return true
+	}
+	require.True(t, invalid, "%q: %v", data, err)
+	want, at := Syntax, int(std.Offset)-1
+	switch text := std.Error(); {
+	case wireErr.Problem == NotANumber: // is where the number begins
+		want, at = NotANumber, wireErr.Offset
+	case strings.Contains(text, "after top-level value"):
+		want = TrailingData
+	case strings.HasPrefix(text, "unexpected end") && !(wireErr.Problem == Syntax && cutWord.Match(data)):
+		want, at = Truncated, len(data)
+	case strings.IndexByte(`\tfn`, data[wireErr.Offset]) >= 0: // is where the word begins
+		at = wireErr.Offset
+	}
+	require.Equal(t, JSONError{wireErr.Path, at, want}, *wireErr, "%q: %v", data, std)
+	return true
 }
 
 func raw(data []byte) (json.RawMessage, error) {
