@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -12,28 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/jsontext"
+	"github.com/tradingapi/trading-go/internal/wire"
 )
-
-func TestOptGet(t *testing.T) {
-	v, ok := trading.Some(0).Get()
-	assert.True(t, ok)
-	assert.Zero(t, v)
-	_, ok = trading.Opt[int]{}.Get()
-	assert.False(t, ok)
-	assert.True(t, trading.Opt[int]{}.IsZero())
-	assert.False(t, trading.Some(0).IsZero())
-}
-
-func TestOptEqual(t *testing.T) {
-	assert.True(t, trading.Some(trading.Dec("1.0")).Equal(trading.Some(trading.Dec("1"))), "decimals are compared by their own Equal")
-	assert.True(t, trading.Some(trading.MarkAt(trading.Dec("1.0"))).Equal(trading.Some(trading.MarkAt(trading.Dec("1")))))
-	assert.True(t, trading.Some([]int{1}).Equal(trading.Some([]int{1})))
-	assert.True(t, trading.Opt[int]{}.Equal(trading.Opt[int]{}))
-	assert.False(t, trading.Some(0).Equal(trading.Opt[int]{}))
-	assert.False(t, trading.Opt[int]{}.Equal(trading.Some(0)))
-	assert.False(t, trading.Some(trading.Dec("1")).Equal(trading.Some(trading.Dec("2"))))
-	assert.True(t, trading.Some(trading.Some(trading.Dec("1.0"))).Equal(trading.Some(trading.Some(trading.Dec("1")))))
-}
 
 func TestOptPrints(t *testing.T) {
 	pnl := trading.Some(trading.Dec("-12.50"))
@@ -60,125 +43,117 @@ func TestTrap_T34_NullIsNotZero(t *testing.T) {
 	assert.Equal(t, "none", refusal.EstSlippagePct.String())
 }
 
-func TestOptJSON(t *testing.T) {
-	type inner struct{ A trading.Opt[int] }
-	type record struct {
-		D trading.Opt[decimal.Decimal]
-		I trading.Opt[int]
-		S trading.Opt[string] `json:",omitzero"`
-		R trading.Opt[inner]
-	}
-	for _, text := range []string{
-		`{"D":null,"I":null,"R":null}`,
-		`{"D":0.0000001,"I":0,"S":"","R":{"A":null}}`,
-		`{"D":-12345678901234567890.123,"I":2,"S":"x","R":{"A":1}}`,
-	} {
-		var r record
-		require.NoError(t, json.Unmarshal([]byte(text), &r), text)
-		got, err := json.Marshal(r)
-		require.NoError(t, err)
-		assert.Equal(t, text, string(got))
-	}
-}
-
-func TestOptRefusesWhatDoesNotFit(t *testing.T) {
-	d := trading.Some(trading.Dec("7"))
-	assert.Error(t, json.Unmarshal([]byte(`"1.5"`), &d))
-	assert.True(t, d.IsZero(), "the old value is gone")
-	i := trading.Some(7)
-	assert.Error(t, json.Unmarshal([]byte(`1.5`), &i))
-	assert.True(t, i.IsZero())
-}
-
-// A huge integer of a caller's own type is no business of the decimal rules.
-func TestOptLeavesOtherTypesAlone(t *testing.T) {
-	text, err := json.Marshal(trading.Some(new(big.Int).Lsh(big.NewInt(1), 400)))
-	require.NoError(t, err)
-	assert.Len(t, text, 121)
-}
-
-func TestExtra(t *testing.T) {
-	e := trading.Extra{
-		"number": json.RawMessage(`1.50`),
-		"quoted": json.RawMessage(`"-12.30"`),
-		"text":   json.RawMessage(`"caf\u00e9"`),
-		"null":   json.RawMessage(`null`),
-		"object": json.RawMessage(`{"a":1}`),
-		"bool":   json.RawMessage(`true`),
-		"huge":   json.RawMessage(`1e999999999`),
-		"broken": json.RawMessage(`"1`),
-		"empty":  nil,
-	}
-	for name, want := range map[string]string{"number": "1.5", "quoted": "-12.3"} {
-		d, ok := e.Decimal(name)
-		assert.True(t, ok && d.Equal(trading.Dec(want)), name)
-	}
-	for _, name := range []string{"text", "null", "object", "bool", "huge", "broken", "empty", "missing"} {
-		_, ok := e.Decimal(name)
-		assert.False(t, ok, name)
-	}
-	for name, want := range map[string]string{"quoted": "-12.30", "text": "café"} {
-		s, ok := e.Text(name)
-		assert.True(t, ok, name)
-		assert.Equal(t, want, s)
-	}
-	for _, name := range []string{"number", "null", "object", "bool", "huge", "broken", "empty", "missing"} {
-		_, ok := e.Text(name)
-		assert.False(t, ok, name)
-	}
-	_, ok := trading.Extra(nil).Decimal("x")
-	assert.False(t, ok)
-}
-
-// FuzzValueJSON reads marks, levels, parts, optional values and types of orders: what is read can be
-// written, and read again as the same; what is refused leaves nothing.
+// FuzzValueJSON reads marks, levels, parts, optional values, extra members and types of orders: what is read
+// is what was written, and is written and read again as the same; what is refused leaves nothing.
 func FuzzValueJSON(f *testing.F) {
-	type value interface {
-		json.Unmarshaler
-		json.Marshaler
-		IsZero() bool
-	}
-	for _, seed := range []string{"null", "0", "-0", "-1", "59000.10", "1e-7", "1e999999999", `"1"`, "", " 1", "01", "1.", "nul", "Null", "-1e64"} {
+	for _, seed := range []string{"null", "0", "7", "7.00", "-0", "1e-7", `"1"`, "", " 1", "01", "1.", "nul", "Null", "-1e64", "market", "limit"} {
 		f.Add([]byte(seed))
 	}
+	jsontext.Add[[]byte](f, 500, jsontext.Spoiled(4, jsontext.Number))
+	jsontext.Add[[]byte](f, 200, func(dice *rand.Rand) []byte { return fmt.Appendf(nil, "%q", jsontext.Number(dice)) })
+	jsontext.Add[[]byte](f, 200, jsontext.Spoiled(4, jsontext.String))
+	jsontext.Add[[]byte](f, 200, jsontext.Value(2, "A"))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		var part trading.Part
 		var mark trading.Mark
 		var level trading.Level
-		for name, pair := range map[string][2]value{
-			"mark":   {&mark, new(trading.Mark)},
-			"level":  {&level, new(trading.Level)},
-			"number": {new(trading.Opt[decimal.Decimal]), new(trading.Opt[decimal.Decimal])},
-			"text":   {new(trading.Opt[string]), new(trading.Opt[string])},
-		} {
-			v, again := pair[0], pair[1]
-			_ = v.UnmarshalJSON([]byte("7")) // what was there before must not show
-			if v.UnmarshalJSON(data) != nil {
-				require.True(t, v.IsZero(), "%s: refused %q and kept %v", name, data, v)
-				continue
-			}
-			require.True(t, json.Valid(data), "%s: %q was read as %v", name, data, v)
-			text, err := v.MarshalJSON()
-			require.NoError(t, err, "%s: %q was read but cannot be written", name, data)
-			if err := again.UnmarshalJSON(text); err != nil || fmt.Sprint(again) != fmt.Sprint(v) {
-				t.Fatalf("%s: %q became %q, and that %v (%v)", name, data, text, again, err)
-			}
-			if !json.Valid(text) || len(text) > 6*len(data)+64 || name != "text" && strings.ContainsAny(string(text), `eE"`) {
-				t.Fatalf("%s: %q became %q", name, data, text)
-			}
-		}
-		if price, ok := mark.Price(); ok != price.IsPositive() {
-			t.Fatalf("%q: price %v, ok %v", data, price, ok)
-		}
-		if level.IsClear() != (string(data) == "null") {
-			t.Fatalf("%q was read as %v", data, level)
-		}
-		var part trading.Part
-		if part.UnmarshalJSON(data) != nil && !part.Equal(trading.Part{}) {
-			t.Fatalf("refused %q and kept %v", data, part)
-		}
+		var number trading.Opt[decimal.Decimal]
+		readNumber(t, data, &part, func(null bool, n decimal.Decimal) bool { return part.Percent().Equal(n) }, "")
+		readNumber(t, data, &mark, func(null bool, n decimal.Decimal) bool {
+			price, ok := mark.Price()
+			return ok == n.IsPositive() && (!ok || price.Equal(n)) && mark.IsZero() == !ok
+		}, "unpriced")
+		readNumber(t, data, &level, func(null bool, n decimal.Decimal) bool {
+			at, ok := level.Value()
+			return ok == !null && at.Equal(n) && level.IsClear() == null && !level.IsZero()
+		}, "clear")
+		readNumber(t, data, &number, func(null bool, n decimal.Decimal) bool {
+			at, ok := number.Get()
+			return ok == !null && at.Equal(n) && number.IsZero() == null
+		}, "none")
+		likeAPointer(t, data, 7)
+		likeAPointer(t, data, "7")
+		likeAPointer(t, data, big.NewInt(7))
+		likeAPointer(t, data, []any{7})
+		likeAPointer(t, data, struct{ A trading.Opt[int] }{trading.Some(7)})
 		var kind trading.OrderType
-		if known := kind.UnmarshalText(data) == nil; known != (string(data) == "market" || string(data) == "limit") {
+		if known := kind.UnmarshalText(data) == nil; known != (string(data) == "market" || string(data) == "limit") || known && kind.String() != string(data) {
 			t.Fatalf("order type %q: known is %v", data, known)
 		}
+
+		var want string
+		text, isText := trading.Extra{"x": data}.Text("x")
+		quoted := len(data) > 0 && data[0] == '"' && json.Unmarshal(data, &want) == nil
+		if text != want || isText != quoted {
+			t.Fatalf("%q: text %q, %v", data, text, isText)
+		}
+		if !quoted {
+			want = string(data)
+		}
+		n, err := wire.ParseDecimal([]byte(want))
+		if got, ok := (trading.Extra{"x": data}).Decimal("x"); ok != (err == nil) || !got.Equal(n) {
+			t.Fatalf("%q: number %v, %v", data, got, ok)
+		}
 	})
+}
+
+type value[T any] interface {
+	*T
+	json.Unmarshaler
+	json.Marshaler
+	fmt.Stringer
+}
+
+// readNumber reads a value from null or from a number, and holds what it says of itself: is, and what it
+// prints as where it is null in JSON.
+func readNumber[T interface{ Equal(T) bool }, P value[T]](t *testing.T, data []byte, v P, is func(null bool, n decimal.Decimal) bool, none string) {
+	t.Helper()
+	require.NoError(t, v.UnmarshalJSON([]byte("7"))) // what was there before must not show
+	var zero, again T
+	seven, null := *v, string(data) == "null"
+	n, err := wire.ParseDecimal(data)
+	if v.UnmarshalJSON(data) != nil {
+		require.True(t, zero.Equal(*v), "%T: refused %q and kept %v", v, data, v)
+		require.True(t, !null && (err != nil || !wire.Writable(n)), "%T: refused %q", v, data)
+		return
+	}
+	require.True(t, (null || err == nil) && is(null, n), "%T: %q was read as %v", v, data, v)
+	text, err := v.MarshalJSON()
+	require.NoError(t, err, "%T: %q was read but cannot be written", v, data)
+	require.NoError(t, P(&again).UnmarshalJSON(text), "%T: %q became %q", v, data, text)
+	require.True(t, again.Equal(*v) && (*v).Equal(again), "%T: %q became %v by %s", v, data, again, text)
+	require.Equal(t, string(text) == "7", (*v).Equal(seven), "%T: %q", v, data)
+	want, printed := wire.NumberText(n), strings.TrimSuffix(v.String(), "%")
+	if printed == none {
+		want, printed = "null", "null"
+	}
+	require.Equal(t, []string{want, want}, []string{string(text), printed}, "%T: %q", v, data)
+}
+
+// likeAPointer holds an optional value against a pointer, which is none in the same cases.
+func likeAPointer[T any](t *testing.T, data []byte, before T) {
+	t.Helper()
+	if !json.Valid(data) {
+		return
+	}
+	var p *T
+	o, same := trading.Some(before), trading.Opt[T]{}
+	refused := json.Unmarshal(data, &p)
+	require.Equal(t, refused == nil, json.Unmarshal(data, &o) == nil, "%T: %q", p, data)
+	if refused == nil && p != nil {
+		same = trading.Some(*p)
+	}
+	v, ok := o.Get()
+	require.Equal(t, refused == nil && p != nil, ok, "%T: %q", p, data)
+	require.True(t, o.Equal(same) && same.Equal(o) && o.IsZero() == !ok, "%T: %q is %v", p, data, o)
+	require.Equal(t, ok && reflect.DeepEqual(before, v), o.Equal(trading.Some(before)), "%T: %q", p, data)
+	require.Equal(t, !ok, trading.Some(o).Equal(trading.Some(trading.Opt[T]{})), "%T: %q", p, data)
+	if refused != nil {
+		return
+	}
+	want, err := json.Marshal(p)
+	require.NoError(t, err)
+	text, err := json.Marshal(o)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(text))
 }

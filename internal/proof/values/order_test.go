@@ -72,22 +72,7 @@ func TestTrap_T59_HowMuchToCloseIsAlwaysSaid(t *testing.T) {
 	}
 }
 
-func TestPartJSON(t *testing.T) {
-	for _, text := range []string{"100", "25.5", "0"} {
-		var p trading.Part
-		require.NoError(t, json.Unmarshal([]byte(text), &p))
-		got, err := json.Marshal(p)
-		require.NoError(t, err)
-		assert.Equal(t, text, string(got))
-	}
-	for _, text := range []string{`"all"`, `true`} {
-		p := trading.All
-		assert.Error(t, json.Unmarshal([]byte(text), &p))
-		assert.True(t, p.Equal(trading.Part{}), "a part that cannot be read closes nothing")
-	}
-	p := trading.All
-	require.NoError(t, json.Unmarshal([]byte("null"), &p))
-	assert.True(t, p.Equal(trading.Part{}), "null is not all")
+func TestAll(t *testing.T) {
 	assert.True(t, trading.All.Equal(trading.Percent(trading.Dec("100.0"))))
 	assert.True(t, trading.All.Percent().Equal(trading.Dec("100")))
 }
