@@ -61,6 +61,7 @@ func FuzzUnmarshal(f *testing.F) {
 			return
 		}
 		require.Equal(t, standard(t, data), got.value, "%q", data)
+		require.False(t, again(json.NewDecoder(bytes.NewReader(data))), "%q", data)
 		looked, err := Envelope(data)
 		require.NoError(t, err, "%q", data)
 		require.Equal(t, shape, looked, "%q", data)
@@ -90,7 +91,12 @@ func checkRefusal(t *testing.T, data []byte, err error) bool {
 	var wireErr *JSONError
 	require.ErrorAs(t, err, &wireErr, "%q", data)
 	require.LessOrEqual(t, len(err.Error()), 400, "%q", data)
-	if p := wireErr.Problem; p == TooDeep || p == Duplicate {
+	switch {
+	case wireErr.Problem == TooDeep:
+		require.Greater(t, bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")), maxDepth, "%q", data)
+		return true
+	case wireErr.Problem == Duplicate:
+		require.True(t, invalid || again(json.NewDecoder(bytes.NewReader(data))), "%q", data)
 		return true
 	}
 	require.True(t, invalid, "%q: %v", data, err)
@@ -107,6 +113,26 @@ func checkRefusal(t *testing.T, data []byte, err error) bool {
 	}
 	require.Equal(t, JSONError{wireErr.Path, at, want}, *wireErr, "%q: %v", data, std)
 	return true
+}
+
+// again reports whether an object of a text has a member twice.
+func again(d *json.Decoder) (twice bool) {
+	d.UseNumber()
+	opened, _ := d.Token()
+	if opened != json.Delim('{') && opened != json.Delim('[') {
+		return false
+	}
+	names := map[json.Token]bool{}
+	for d.More() {
+		if opened == json.Delim('{') {
+			name, _ := d.Token()
+			twice = twice || names[name]
+			names[name] = true
+		}
+		twice = again(d) || twice
+	}
+	_, _ = d.Token()
+	return twice
 }
 
 func raw(data []byte) (json.RawMessage, error) {
