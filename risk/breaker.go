@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/tradingapi/trading-go"
 )
 
@@ -78,17 +76,9 @@ func subjects(w trading.Write) [3]subject {
 	order := market
 	order.operation = w.Operation
 	if o := w.Order; o != nil {
-		order.order = fmt.Sprint(o.Side, " ", key(o.Size), " ", key(o.Leverage), " ", o.Type, " ", o.ReduceOnly)
+		order.order = fmt.Sprint(o.Side, " ", text(o.Size), " ", text(o.Leverage), " ", o.Type, " ", o.ReduceOnly)
 	}
 	return [3]subject{account, market, order}
-}
-
-// key writes equal numbers alike.
-func key(d decimal.Decimal) string {
-	if usable(d) {
-		return d.String()
-	}
-	return text(d)
 }
 
 // about is which of the subjects a code is about.

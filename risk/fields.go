@@ -41,21 +41,19 @@ func crossedLevels(side trading.Side, takeProfit, stopLoss trading.Level) *Probl
 	return nil
 }
 
-// maxDigits is how long a number of the wire can be.
-const maxDigits = 64
-
 // positive reports whether a number is above 0 and of a length that the service
 // takes. Comparing and adding numbers such as 1e999999999 would fill the memory.
 func positive(d decimal.Decimal) bool { return d.IsPositive() && usable(d) }
 
 func usable(d decimal.Decimal) bool {
-	return d.Exponent() <= maxDigits && d.Exponent() >= -maxDigits && d.NumDigits() <= 2*maxDigits && len(d.String()) <= maxDigits
+	_, err := trading.At(d).MarshalJSON()
+	return err == nil
 }
 
-// text is a number for people, however long it is.
+// text is a number for people, however long it is. Equal numbers that are usable have one text.
 func text(d decimal.Decimal) string {
 	if usable(d) {
-		return d.String()
+		return trading.At(d).String()
 	}
 	digits := d.Coefficient().String()
 	return fmt.Sprintf("%s…e%d", digits[:min(len(digits), 8)], d.Exponent())

@@ -73,6 +73,12 @@ func TestSizeIsWhatPreviewSays(t *testing.T) {
 			require.True(t, loss(size).LessThanOrEqual(plan.MaxLoss), "%+v: %s", plan, size)
 		}
 		require.True(t, loss(size.Add(step)).GreaterThan(plan.MaxLoss), "%+v: %s", plan, size)
+
+		zeros := decimal.New(0, -70) // behind the digits
+		plan.Entry, plan.Stop, plan.MaxLoss = plan.Entry.Add(zeros), plan.Stop.Add(zeros), plan.MaxLoss.Add(zeros)
+		again, withZeros := risk.Size(plan)
+		require.Equal(t, err, withZeros)
+		require.True(t, err != nil || again.Equal(size), "%s and %s", size, again)
 	}
 }
 
