@@ -3,12 +3,14 @@ package api
 import (
 	"encoding/json"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/testing/jsontext"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
@@ -18,6 +20,13 @@ import (
 func FuzzRecords(f *testing.F) {
 	all := answers()
 	names := slices.Sorted(maps.Keys(all))
+	contract, spoiled := readContract(f), func(text string) func(*rand.Rand) []byte {
+		return jsontext.Spoiled(4, func(*rand.Rand) []byte { return []byte(text) })
+	}
+	for dice := range jsontext.Dice(500) {
+		which := dice.IntN(len(names))
+		f.Add(byte(which), spoiled(contract.example(contract.Components.Schemas[names[which]]))(dice))
+	}
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
 		name := names[int(which)%len(names)]
 		valid := json.Valid(data)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -61,7 +62,11 @@ func FuzzUnmarshal(f *testing.F) {
 			return
 		}
 		require.Equal(t, standard(t, data), got.value, "%q", data)
-		require.False(t, again(json.NewDecoder(bytes.NewReader(data))), "%q", data)
+		require.False(t, walk(reader(data), "", func(path string, end int64) {
+			if at := pathAt(data, int(end), ""); !strings.Contains(at, "...") { // cut where it is long
+				require.Equal(t, path, at, "%q", data[:end])
+			}
+		}), "%q", data)
 		looked, err := Envelope(data)
 		require.NoError(t, err, "%q", data)
 		require.Equal(t, shape, looked, "%q", data)
@@ -70,10 +75,14 @@ func FuzzUnmarshal(f *testing.F) {
 
 // standard is what encoding/json makes of a text, with numbers kept.
 func standard(t *testing.T, data []byte) (value any) {
+	require.NoError(t, reader(data).Decode(&value), "%q", data)
+	return value
+}
+
+func reader(data []byte) *json.Decoder {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	require.NoError(t, d.Decode(&value), "%q", data)
-	return value
+	return d
 }
 
 // cutWord is the end of what is a mistake where it begins, if it is cut there.
@@ -96,7 +105,7 @@ func checkRefusal(t *testing.T, data []byte, err error) bool {
 		require.Greater(t, bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")), maxDepth, "%q", data)
 		return true
 	case wireErr.Problem == Duplicate:
-		require.True(t, invalid || again(json.NewDecoder(bytes.NewReader(data))), "%q", data)
+		require.True(t, invalid || walk(reader(data), "", func(string, int64) {}), "%q", data)
 		return true
 	}
 	require.True(t, invalid, "%q: %v", data, err)
@@ -115,25 +124,31 @@ func checkRefusal(t *testing.T, data []byte, err error) bool {
 	return true
 }
 
-// again reports whether an object of a text has a member twice.
-func again(d *json.Decoder) (twice bool) {
-	d.UseNumber()
+// walk visits the values of a text by encoding/json, each with its path, where it ends; it reports whether an
+// object has a member twice.
+func walk(d *json.Decoder, path string, visit func(path string, end int64)) (twice bool) {
 	opened, _ := d.Token()
-	if opened != json.Delim('{') && opened != json.Delim('[') {
-		return false
-	}
 	names := map[json.Token]bool{}
-	for d.More() {
+	for i := 0; (opened == json.Delim('{') || opened == json.Delim('[')) && d.More(); i++ {
+		next := fmt.Sprintf("%s[%d]", path, i)
 		if opened == json.Delim('{') {
 			name, _ := d.Token()
 			twice = twice || names[name]
 			names[name] = true
+			if next = strings.TrimPrefix(path+"."+name.(string), "."); !plainName.MatchString(name.(string)) {
+				next = fmt.Sprintf("%s[%+q]", path, name)
+			}
 		}
-		twice = again(d) || twice
+		twice = walk(d, next, visit) || twice
 	}
-	_, _ = d.Token()
+	if _, is := opened.(json.Delim); is {
+		_, _ = d.Token()
+	}
+	visit(path, d.InputOffset())
 	return twice
 }
+
+var plainName = regexp.MustCompile(`^\w+$`)
 
 func raw(data []byte) (json.RawMessage, error) {
 	d := NewDecoder(data)
