@@ -82,7 +82,7 @@ const (
 	// AdviseWait: it did not happen, since a limit is full. Wait for [RetryAfter], then send the
 	// same again.
 	AdviseWait = spec.Wait
-	// AdviseRead: it happened, or what it was about may be gone. Do not send it again: decide anew,
+	// AdviseRead: it happened, or its order or run may be gone. Do not send it again: decide anew,
 	// from a read of the account that begins five seconds later.
 	AdviseRead = spec.Read
 	// AdviseResolve: nobody knows yet whether it happened, or an earlier write in its market that a

@@ -130,6 +130,17 @@ func ExampleAccount_PlaceOrder() {
 	client, _ := simulated()
 	// README
 	account := client.Live.Account("acc_1")
+	pending, err := account.Pending(ctx) // writes whose outcome is not known
+	if err != nil {
+		log.Fatal(err)
+	}
+	positions, err := account.Positions(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, open := positions.In("BTC"); open || len(pending) > 0 {
+		return
+	}
 	bought, err := account.PlaceOrder(ctx, order)
 	if err != nil {
 		log.Fatal(err)
@@ -214,8 +225,6 @@ func ExampleOutcomeOf() {
 		switch {
 		case errors.Is(err, trading.CodeMaxSlippage):
 			fmt.Println("the book is too thin:", err)
-		case errors.Is(err, trading.ErrNoPrice):
-			fmt.Println("no fresh price: next tick, next chance")
 		default:
 			fmt.Println("refused:", err)
 		}
@@ -337,7 +346,6 @@ func Example_preview() {
 	}
 	price, _ := mark.Price()
 	stop := price.Mul(trading.Dec("0.99"))
-	// README
 	size, err := risk.Size(risk.Plan{
 		Side: trading.Long, Entry: price, Stop: stop,
 		MaxLoss:  trading.Dec("25"), // dollars at the stop, fees of both ways included

@@ -78,5 +78,5 @@ func TestThePromiseSaysWhatNoRecordingShows(t *testing.T) {
 		}
 	}
 	last := len(numbers) - 1
-	assert.Contains(t, string(page), fmt.Sprintf("No recording shows %s and %s:", strings.Join(numbers[:last], ", "), numbers[last]))
+	assert.Contains(t, string(page), fmt.Sprintf("No recording shows the assumptions %s and %s:", strings.Join(numbers[:last], ", "), numbers[last]))
 }

@@ -182,15 +182,15 @@ var differences = []difference{
 		},
 	},
 	{
-		"in the first 24 h in which a bot writes to an account through the sidecar: a request under a key that is held back",
+		"in the first 24 h in which a bot writes to an account through the sidecar: a request under a key that the sidecar refuses",
 		"503 `idempotency_unavailable`, `unknown`: the bot may have used the key without the sidecar; the same key finds out",
 		func(c called, _, side answer) bool {
 			return c.fresh && c.key() != "" && isOwn(side) && side.status == 503 && side.outcome == "unknown"
 		},
 	},
 	{
-		"a health assessment",
-		"one of up to 5 s before",
+		"the service's health",
+		"that of up to 5 s before",
 		func(c called, direct, side answer) bool {
 			return strings.HasPrefix(c.operation, "GET /health") && (direct.status == side.status || c.unhealthy)
 		},

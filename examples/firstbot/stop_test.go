@@ -26,7 +26,7 @@ func TestTheStopFires(t *testing.T) {
 		time.AfterFunc(30*time.Second, func() { sim.SetMark("BTC", "63000") })
 		require.NoError(t, b.run(ctx))
 
-		require.Equal(t, "0", sim.Position("", "BTC").String(), "it has left the market")
+		require.Equal(t, "0", sim.Position("", "BTC").String(), "it has left the market on paper")
 		trades, err := client.Sandbox.Trades(t.Context())
 		require.NoError(t, err)
 		require.Len(t, trades, 2)

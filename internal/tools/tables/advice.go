@@ -25,7 +25,7 @@ var advices = []advice{
 	{"new key", "NewKey", "it did not happen, and the cause passes; an idempotency key of your own is used up", "wait, decide anew"},
 	{"same key", "SameKey", "it did not happen, and the cause passes; nothing is stored under its key", "wait, send it again"},
 	{"wait", "Wait", "it did not happen: a limit is full", "wait as asked, send it again"},
-	{"read", "Read", "it happened, or what it was about may be gone", "decide anew"},
+	{"read", "Read", "it happened, or its order or run may be gone", "decide anew"},
 	{resolve, "Resolve", "nobody knows yet whether it happened, or an earlier write in its market", "find out, decide anew"},
 }
 

@@ -36,8 +36,8 @@ const pageWords = `
 
 ## The codes
 
-By what to do. Under "find out" the outcome is unknown. Elsewhere the write was not applied; of a live write with a code marked †
-a [second question](outcomes.md#whose-answer-it-is) confirms that. While an earlier attempt of the call is in doubt, it is
+By what to do. Under "find out" the outcome is unknown. Elsewhere the write was not applied; for live writes a
+[second question](outcomes.md#whose-answer-it-is) confirms the codes marked †. While an earlier attempt of the call is in doubt, it is
 "find out, decide anew" whatever the code. A code that is not listed is judged by its status, and proves
 nothing about a write until the service repeats it as its stored answer.
 
