@@ -15,10 +15,9 @@ func WithRetry(r Retry) SharedOption {
 		if r.Attempts < 0 || r.PriceAttempts < 0 || r.MinWait < 0 || r.MaxWait < 0 {
 			return invalid("WithRetry", "it is %+v: no bound must be negative", r)
 		}
-		c.retry = Retry{
-			Attempts: cmp.Or(r.Attempts, c.retry.Attempts), PriceAttempts: cmp.Or(r.PriceAttempts, c.retry.PriceAttempts),
-			MinWait: cmp.Or(r.MinWait, c.retry.MinWait), MaxWait: cmp.Or(r.MaxWait, c.retry.MaxWait),
-		}
+		was := &c.retry
+		was.Attempts, was.PriceAttempts = cmp.Or(r.Attempts, was.Attempts), cmp.Or(r.PriceAttempts, was.PriceAttempts)
+		was.MinWait, was.MaxWait = cmp.Or(r.MinWait, was.MinWait), cmp.Or(r.MaxWait, was.MaxWait)
 		return refusedIf(c.retry.MinWait > c.retry.MaxWait, "WithRetry",
 			"MinWait is %s: it must not be above MaxWait, which is %s", c.retry.MinWait, c.retry.MaxWait)
 	})
@@ -54,7 +53,7 @@ func WithTag(tag string) SharedOption { return shared(nil, func(c *callOptions) 
 
 // FailFast refuses with [CodeRateLimited] where the call would otherwise wait
 // for a rate limit.
-func FailFast() SharedOption { return shared(nil, func(c *callOptions) { c.failFast = true }) }
+func FailFast() SharedOption { return shared(nil, func(c *callOptions) { c.retry.FailFast = true }) }
 
 // ForExit serves this call as an exit in the rate limits: it is for the reads that an exit depends
 // on. It does not raise an entry: the reserve is for exits.

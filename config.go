@@ -92,12 +92,11 @@ func (c *config) scrubber() *secret.Scrubber {
 
 // callOptions is what one call goes by; the zero value is completed by defaults.
 type callOptions struct {
-	retry          Retry
+	retry          ledger.Bounds // and whether it waits for a rate limit
 	attemptTimeout time.Duration
 	ttl            durations // how long after the call a write may still be sent
 	patience       durations // how long a call waits for the outcome of a write that is in doubt
-	failFast       bool
-	recovering     bool // the client finds out what became of a write
+	recovering     bool      // the client finds out what became of a write
 	skipHealthGate bool
 	allowPending   bool
 	withoutProbe   bool
@@ -125,7 +124,7 @@ const (
 
 func defaultCallOptions() callOptions {
 	return callOptions{
-		retry:          Retry{Attempts: 4, PriceAttempts: 3, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second},
+		retry:          ledger.Bounds{Attempts: 4, PriceAttempts: 3, MinWait: 200 * time.Millisecond, MaxWait: 5 * time.Second},
 		attemptTimeout: defaultAttemptTimeout,
 		ttl:            durations{defaultEntryTTL, defaultExitTTL}, patience: durations{defaultEntryPatience, defaultExitPatience},
 	}
@@ -134,15 +133,8 @@ func defaultCallOptions() callOptions {
 // recoveryOptions are those of the requests by which the client finds out.
 func recoveryOptions() callOptions {
 	opts := defaultCallOptions()
-	opts.recovering, opts.failFast, opts.retry.Attempts = true, true, 1
+	opts.recovering, opts.retry.FailFast, opts.retry.Attempts = true, true, 1
 	return opts
-}
-
-func (o *callOptions) bounds() ledger.Bounds {
-	return ledger.Bounds{
-		Attempts: o.retry.Attempts, PriceAttempts: o.retry.PriceAttempts,
-		MinWait: o.retry.MinWait, MaxWait: o.retry.MaxWait, FailFast: o.failFast,
-	}
 }
 
 // durations are one of entries, and one of exits.

@@ -1,8 +1,10 @@
 package trading
 
 import (
+	"slices"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/ratelimit"
 )
@@ -11,23 +13,40 @@ import (
 
 // saw shows the client's books what a read of an account saw, which is a touch of it.
 func (c *call) saw(what any) {
-	of := bookOf(c.env, c.account)
-	sees(c.core.books, of, &c.last, what)
+	b, d, of, sent := c.core.books, c.core.driver, bookOf(c.env, c.account), c.last.Sent
+	var at books.Read // of what a cache has kept that is not known
+	aged := transport.Aged(c.last.Header)
+	if !aged {
+		at = books.Read{Begun: sent, Ended: c.last.Received}
+	}
+	switch saw := what.(type) {
+	case *AccountState:
+		b.SawStatus(of, sent, string(saw.Status))
+		if of == paperBook {
+			b.SawPaper(of, sent, string(saw.ID), saw.Balance)
+		}
+	case AccountStatus:
+		b.SawStatus(of, sent, string(saw))
+	case []AccountInfo:
+		for i := range saw {
+			b.SawStatus(bookOf(EnvLive, saw[i].ID), sent, string(saw[i].Status))
+		}
+	case []Position:
+		b.SawPositions(of, at, heldPositions(saw))
+	case []Trade:
+		b.SawTrades(of, at, digestsOf(saw))
+	case *OpenOrders:
+		resting, running := restingOf(saw.Limits), runningOf(saw.Runs)
+		b.SawOrders(of, at, resting, running)
+		if !aged {
+			d.SawWaiting(of, slices.Concat(resting, running), sent)
+		}
+	case []Run:
+		b.SawFinished(of, at, endedOf(saw))
+	}
 	if c.account != "" && !c.endpoint.Write {
-		c.core.driver.Touch(of)
+		d.Touch(of)
 	}
-	open, waiting := what.(*OpenOrders)
-	if !waiting || transport.Aged(c.last.Header) {
-		return
-	}
-	var symbols []string
-	for i := range open.Limits {
-		symbols = append(symbols, open.Limits[i].Symbol)
-	}
-	for i := range open.Runs {
-		symbols = append(symbols, open.Runs[i].Symbol)
-	}
-	c.core.driver.SawWaiting(c.env, c.account, symbols, c.last.Sent)
 }
 
 // facts are what the call knows before there is an answer.

@@ -12,40 +12,10 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/servicetime"
-	"github.com/tradingapi/trading-go/internal/transport"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
 
 // Conversions between the records of the program and what the books and the driver go by.
-
-// sees shows the books what an answer says of an account.
-func sees(b *books.Books, of books.AccountKey, a *heard, what any) {
-	var at books.Read // of what a cache has kept that is not known
-	if !transport.Aged(a.Header) {
-		at = books.Read{Begun: a.Sent, Ended: a.Received}
-	}
-	switch saw := what.(type) {
-	case *AccountState:
-		b.SawStatus(of, a.Sent, string(saw.Status))
-		if of == paperBook {
-			b.SawPaper(of, a.Sent, string(saw.ID), saw.Balance)
-		}
-	case AccountStatus:
-		b.SawStatus(of, a.Sent, string(saw))
-	case []AccountInfo:
-		for i := range saw {
-			b.SawStatus(bookOf(EnvLive, saw[i].ID), a.Sent, string(saw[i].Status))
-		}
-	case []Position:
-		b.SawPositions(of, at, heldPositions(saw))
-	case []Trade:
-		b.SawTrades(of, at, digestsOf(saw))
-	case *OpenOrders:
-		b.SawOrders(of, at, restingOf(saw.Limits), runningOf(saw.Runs))
-	case []Run:
-		b.SawFinished(of, at, endedOf(saw))
-	}
-}
 
 // heldPosition is a position as accounting sees it.
 func heldPosition(p *Position) accounting.Holding {

@@ -23,7 +23,7 @@ type host struct{ c *core }
 func (h host) Read(ctx context.Context, of books.AccountKey, list resolve.List, awaited bool) (*resolve.AccountLook, error) {
 	opts := recoveryOptions()
 	if awaited {
-		opts.retry = defaultCallOptions().retry
+		opts.retry.Attempts = defaultCallOptions().retry.Attempts
 	}
 	var t Trader = &Sandbox{&MarketData{caller{core: h.c, defaults: &opts}}}
 	account := &Account{id: of.ID, caller: caller{core: h.c, defaults: &opts}}

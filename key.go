@@ -185,7 +185,7 @@ func (d *decisions) terms(r *request, traits resolve.Traits) ledger.Terms {
 		Without:       d.relies.Of(r.env == EnvLive),
 		FirstUseKnown: true,
 		Decided:       d.driver.Clocks.At(r.began),
-		Retry:         r.opts.bounds(),
+		Retry:         r.opts.retry,
 	}
 }
 

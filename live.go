@@ -246,8 +246,7 @@ func (a *Account) completeTPSL(ctx context.Context, c *call, t *TPSL) error {
 			"required and missing: the %s; with an idempotency key or a client order id both levels must be named", absent)
 	}
 	opts := defaultCallOptions()
-	opts.retry, opts.attemptTimeout, opts.failFast = c.opts.retry, c.opts.attemptTimeout, c.opts.failFast
-	opts.forExit = true
+	opts.retry, opts.attemptTimeout, opts.forExit = c.opts.retry, c.opts.attemptTimeout, true
 	positions, err := (&Account{id: a.id, caller: caller{core: c.core, defaults: &opts}}).Positions(ctx)
 	if err != nil {
 		return fmt.Errorf("the %s is missing, and the position to read it from cannot be read: %w", absent, err)

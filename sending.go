@@ -134,7 +134,7 @@ func (c *call) judge(said ledger.Answer, queued bool) (more bool) {
 		wait, named, more = c.write.hear(&c.last, said)
 		c.outcome = c.write.of.Ledger.Outcome()
 	} else {
-		wait, named, more = rereads(&c.last, said.RetryAfter, c.opts.bounds(), c.sends)
+		wait, named, more = rereads(&c.last, said.RetryAfter, c.opts.retry, c.sends)
 	}
 	if more && c.outlives(wait) {
 		more, named = false, wait

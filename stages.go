@@ -110,7 +110,7 @@ func (c *call) takeSlot() error {
 		Class:    c.endpoint.Class,
 		Priority: c.priority(),
 		Hold:     2 * c.opts.attemptTimeout, // the guards may ask for the health first
-		FailFast: c.opts.failFast || c.write != nil && c.write.second(),
+		FailFast: c.opts.retry.FailFast || c.write != nil && c.write.second(),
 	}
 	if w := c.write; w != nil {
 		if ttl := c.opts.ttl.of(w.entry); ttl == 0 && c.sends == 0 { // it may be sent once, but not wait

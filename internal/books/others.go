@@ -39,25 +39,19 @@ func (b *Books) NoteOthers(id AccountKey, sign string) {
 
 // seeing changes an account by what a read shows, and reports the first sign of others.
 func (b *Books) seeing(id AccountKey, see func(*account)) {
-	if sign := b.sees(id, see); sign != "" && b.report != nil {
-		b.report(id, sign)
-	}
-}
-
-func (b *Books) sees(id AccountKey, see func(*account)) (sign string) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	a := b.account(id)
+	a, sign := b.account(id), ""
 	before := a.others
 	see(a)
 	if before == "" && id.live() && b.watched {
-		return a.others
-	}
-	a.others = before
-	if !b.watched {
+		sign = a.others
+	} else if a.others = before; !b.watched {
 		a.suspect = ""
 	}
-	return ""
+	b.mu.Unlock()
+	if sign != "" && b.report != nil {
+		b.report(id, sign)
+	}
 }
 
 // seekOrders looks for what waits, and is neither known nor an own write's.

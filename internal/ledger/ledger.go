@@ -60,9 +60,12 @@ func (l *Ledger) Note(f Fact) {
 		l.noteAfter(f)
 		return
 	}
-	if f.Kind != Restarted {
-		l.Date(f.At)
+	switch {
+	case f.Kind == Restarted:
+	case l.restored:
 		l.isQuiet(f.At)
+	default:
+		l.Date(f.At)
 	}
 	switch f.Kind {
 	case SendBegun:

@@ -164,17 +164,3 @@ func (l *Limiter) noteHere(slot *Slot) {
 	grant, _ := l.near.Take(context.Background(), "", n.all(), 0)
 	slot.near = grant.Wait == 0 // else the service has closed the bucket meanwhile
 }
-
-// returnNear ends a slot as this process counts it.
-func (l *Limiter) returnNear(slot *Slot, sent bool) {
-	if !slot.near {
-		return
-	}
-	n := slot.needs
-	for i := range n.all() {
-		if slot.exits[i] {
-			n.of[i].Bucket.Name = exitsOf(n.of[i].Bucket.Name)
-		}
-	}
-	_ = l.near.Return(context.Background(), "", n.all(), sent)
-}

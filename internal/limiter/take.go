@@ -55,6 +55,20 @@ func (l *Limiter) Return(slot Slot, sent bool) {
 	}
 }
 
+// returnNear ends a slot as this process counts it.
+func (l *Limiter) returnNear(slot *Slot, sent bool) {
+	if !slot.near {
+		return
+	}
+	n := slot.needs
+	for i := range n.all() {
+		if slot.exits[i] {
+			n.of[i].Bucket.Name = exitsOf(n.of[i].Bucket.Name)
+		}
+	}
+	_ = l.near.Return(context.Background(), "", n.all(), sent)
+}
+
 // returned serves the waiters again after a slot was returned unused.
 func (l *Limiter) returned() {
 	l.mu.Lock()

@@ -24,8 +24,8 @@ import (
 // while it may be sent: where none of that time is left, the error is [ErrTooOld]. What the disk has
 // of them then is not known.
 func (d *Driver) Before(ctx context.Context, w *OpenWrite, sent bool) error {
-	caller := ctx
-	if w.isNew() {
+	caller, isNew := ctx, w.keyInStore == "" && !w.registered // neither the open writes nor the journal have it
+	if isNew {
 		w.booked = d.bookWrite(w)
 		d.readBaseline(ctx, w)
 	}
@@ -43,7 +43,7 @@ func (d *Driver) Before(ctx context.Context, w *OpenWrite, sent bool) error {
 	}
 	var err error
 	switch {
-	case w.isNew():
+	case isNew:
 		err = d.register(ctx, caller, w)
 	case !w.journaled:
 	case w.keyInStore != w.Try().Key:
@@ -60,9 +60,6 @@ func (d *Driver) Before(ctx context.Context, w *OpenWrite, sent bool) error {
 
 // ErrTooOld means that the time is over in which a write may be sent, whatever took it.
 var ErrTooOld = errors.New("it was decided too long ago")
-
-// isNew reports whether neither the open writes nor the journal have it.
-func (w *OpenWrite) isNew() bool { return w.keyInStore == "" && !w.registered }
 
 // exitWaits is how long an exit waits for the journal.
 const exitWaits = 250 * time.Millisecond

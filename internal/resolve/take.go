@@ -11,16 +11,6 @@ import (
 
 // A write with a name of the caller's, and those that had it before.
 
-// Own makes a write one of this client's. Its intent and kind are set; name is the
-// caller's own id of it.
-func (d *Driver) Own(w *OpenWrite, name string) {
-	w.worker, w.books = d, d.Books
-	w.Name, w.Places = name, w.Traits.places(&w.Intent)
-	if name != "" {
-		w.handed = make(chan struct{})
-	}
-}
-
 // Take makes a write the one of its name, from here to its end: so what its call learns of
 // earlier ones stays true until then, whatever holds it back. It returns the write that has
 // the name already; else how the one before it ended that went furthest, nil if there is

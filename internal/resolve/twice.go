@@ -4,8 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/pending"
-	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // AsksTwice reports whether nothing is known that a second execution of a write would meet beside what the
@@ -17,18 +18,18 @@ func (d *Driver) AsksTwice(w *OpenWrite) bool {
 
 // SawWaiting notes in which markets of an account something rests or runs, by a read of all of it: each by
 // its symbol, which is empty where the service does not show it.
-func (d *Driver) SawWaiting(environment spec.Environment, account pending.AccountID, symbols []string, begun time.Time) {
+func (d *Driver) SawWaiting(of books.AccountKey, waiting []accounting.Waiting, begun time.Time) {
 	lag := d.cfg.Without().ReadLag()
 	d.view.mu.Lock()
 	defer d.view.mu.Unlock()
 	for p, known := range d.waits {
-		there := p.Environment == environment && p.Account == account
-		if there && begun.Sub(known) >= lag && !slices.Contains(symbols, p.Symbol) && !slices.Contains(symbols, "") {
+		in := func(o accounting.Waiting) bool { return o.Symbol == p.Symbol || o.Symbol == "" }
+		if p.Environment == of.Environment && p.Account == of.ID && begun.Sub(known) >= lag && !slices.ContainsFunc(waiting, in) {
 			delete(d.waits, p)
 		}
 	}
-	for _, symbol := range symbols {
-		d.waits[pending.Place{Environment: environment, Account: account, Symbol: symbol}] = begun
+	for i := range waiting {
+		d.waits[pending.Place{Environment: of.Environment, Account: of.ID, Symbol: waiting[i].Symbol}] = begun
 	}
 }
 

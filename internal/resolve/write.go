@@ -165,6 +165,16 @@ type OpenWrite struct {
 	handed     chan struct{}        // closed when it is over; nil where nobody can wait
 }
 
+// Own makes a write one of this client's. Its intent and kind are set; name is the
+// caller's own id of it.
+func (d *Driver) Own(w *OpenWrite, name string) {
+	w.worker, w.books = d, d.Books
+	w.Name, w.Places = name, w.Traits.places(&w.Intent)
+	if name != "" {
+		w.handed = make(chan struct{})
+	}
+}
+
 // findings are what was found out about a write since it is in doubt.
 type findings struct {
 	reason  string // why it is Unknown

@@ -43,7 +43,8 @@ func (t *Transport) Listens() bool {
 func (t *Transport) Begin(ctx context.Context, r *Outgoing) *RoundTrip {
 	a := &RoundTrip{of: t, sent: *r, gate: r.Gate, over: make(chan struct{})}
 	a.sent.Gate, a.ended.Sent = a, time.Now()
-	if a.alone = t.alone(r); a.alone != nil {
+	if r.Alone {
+		a.alone = t.alone()
 		a.of = New(a.alone)
 	}
 	a.ctx, a.cancel = context.WithCancelCause(context.WithoutCancel(ctx))

@@ -207,7 +207,8 @@ func (t *Transport) Send(ctx context.Context, r *Outgoing) Exchanged {
 		ctx, stop = context.WithCancel(ctx)
 	}
 	defer stop()
-	if pool := t.alone(r); pool != nil {
+	if r.Alone && t.Listens() {
+		pool := t.alone()
 		defer pool.CloseIdleConnections()
 		t = New(pool)
 	}
@@ -216,12 +217,8 @@ func (t *Transport) Send(ctx context.Context, r *Outgoing) Exchanged {
 	return a
 }
 
-// alone is the pool of one attempt whose connection nothing else uses; nil for any other attempt, and where
-// there can be none.
-func (t *Transport) alone(r *Outgoing) *http.Transport {
-	if !r.Alone || !t.Listens() {
-		return nil
-	}
+// alone is the pool of one attempt whose connection nothing else uses.
+func (t *Transport) alone() *http.Transport {
 	pool := t.current().(*http.Transport).Clone()
 	pool.DisableKeepAlives = true
 	return pool
@@ -239,7 +236,13 @@ func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Ou
 	if of != nil {
 		of.goes(through)
 	}
-	resp, err := t.roundTrip(through, body, sent)
+	var resp *http.Response
+	var err error
+	if t.traced || body.mayLeave() { // a transport of the program's reads no body where there is none
+		resp, err = through.RoundTrip(sent) //nolint:bodyclose // readAll closes it
+	} else {
+		err = *body.refused.Load()
+	}
 	if of != nil {
 		of.takes(nil)
 	}
@@ -268,15 +271,6 @@ func (t *Transport) exchange(ctx context.Context, stop context.CancelFunc, r *Ou
 	}
 	a.Written = true
 	return false
-}
-
-// roundTrip asks the gate before a transport of the program's begins: that reads no body
-// where there is none.
-func (t *Transport) roundTrip(through http.RoundTripper, body *sentBody, sent *http.Request) (*http.Response, error) {
-	if !t.traced && !body.mayLeave() {
-		return nil, *body.refused.Load()
-	}
-	return through.RoundTrip(sent)
 }
 
 // readAll reads the whole body, or reports that it is too large to be right. The
