@@ -160,9 +160,13 @@ func (s *Sim) noteRequest(kind EventKind, r *Request) {
 }
 
 func (s *Sim) requestOf(c *call, f *fault) *Request {
+	var lag time.Duration
+	if c.operation != nil && !c.operation.write {
+		lag = c.operation.lag
+	}
 	return &Request{
 		ID: c.id, At: c.at, Operation: c.name, Path: c.path, Header: received(c.header), Body: c.body,
-		KeyFingerprint: s.printOf(c), Connection: c.remote, Fault: f.String(),
+		KeyFingerprint: s.printOf(c), Connection: c.remote, Lag: lag, Fault: f.String(),
 	}
 }
 

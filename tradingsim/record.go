@@ -63,6 +63,8 @@ type Request struct {
 	KeyFingerprint string `json:"keyFingerprint,omitempty"`
 	// Connection is the network address of the caller's end of the connection.
 	Connection string `json:"connection"`
+	// Lag is how far back a read shows the account and the marks; see [Sim.SetLag].
+	Lag time.Duration `json:"lag,omitempty"`
 	// Fault names what was planned for it, such as "drop_response"; empty for nothing.
 	Fault string `json:"fault,omitempty"`
 	// Status is what it was answered with, and AnsweredAt when. Both are zero where no

@@ -98,7 +98,7 @@ const ended tradingsim.EventKind = "ended"
 
 // Judge judges a run from the log of its simulation.
 func Judge(m Manifest, events []tradingsim.Event) (o Outcome, err error) {
-	if m, err = m.complete(); err != nil {
+	if m, err = m.filled().complete(); err != nil {
 		return o, err
 	}
 	points, byID := timeline(events)

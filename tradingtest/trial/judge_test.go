@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingtest/trial"
 )
@@ -31,7 +32,8 @@ func tell(t *testing.T, m trial.Manifest, of story) (o trial.Outcome) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		sim := tradingsim.New(tradingsim.WithLog(&log), tradingsim.WithLag(time.Duration(m.Lag)), tradingsim.WithMark("BTC", "64000"))
+		lag, _ := m.Lag.Get()
+		sim := tradingsim.New(tradingsim.WithLog(&log), tradingsim.WithLag(time.Duration(lag)), tradingsim.WithMark("BTC", "64000"))
 		defer sim.Close()
 		of.tell(told{t, sim, http.Client{Transport: sim.Transport()}})
 		events, err := trial.ReadLog(&log)
@@ -106,7 +108,7 @@ func times(n int, steps ...func(told)) func(told)    { return story(slices.Repea
 func TestJudge(t *testing.T) {
 	m := manifest()
 	lag := m
-	lag.Lag = trial.Duration(3 * time.Second)
+	lag.Lag = trading.Some(trial.Duration(3 * time.Second))
 	dollars := m
 	dollars.Markets, dollars.Dollars = map[string]trial.Market{"BTC": {Price: decimal.New(64000, 0)}}, decimal.New(1000, 0)
 	flat := m
@@ -140,8 +142,9 @@ func TestJudge(t *testing.T) {
 			story{fault("POST /orders/limit", tradingsim.DropResponse()), limit("60000", "60000"), limit("59000", "59000")}},
 		"a limit at the same price": {m, trial.BlindResend, trial.Fail, "double",
 			story{fault("POST /orders/limit", tradingsim.DropResponse()), limit("a", "60000"), limit("b", "60000")}},
-		"a read within the lag": {lag, trial.BlindResend, trial.Warn, "read-within-lag", story{lost, buy("a"), pass(time.Second), look, buy("b")}},
-		"a read after the lag":  {lag, trial.BlindResend, trial.Pass, "pass", story{unsent, buy("a"), pass(4 * time.Second), look, buy("b")}},
+		"a read within the lag":    {lag, trial.BlindResend, trial.Warn, "read-within-lag", story{lost, buy("a"), pass(time.Second), look, buy("b")}},
+		"a read that does not lag": {m, trial.BlindResend, trial.Pass, "pass", story{unsent, buy("a"), pass(10 * time.Millisecond), look, buy("b")}},
+		"a read after the lag":     {lag, trial.BlindResend, trial.Pass, "pass", story{unsent, buy("a"), pass(4 * time.Second), look, buy("b")}},
 
 		"what a fault has copied is not the bot's": {sandbox(), trial.Exposure, trial.Pass, "pass",
 			story{copied, paper, pass(3 * time.Second), send("/sandbox/positions", "", "")}},
@@ -290,14 +293,23 @@ func TestARequestOfThePartThatLives(t *testing.T) {
 	require.NotEmpty(t, f.NoResult, "the next kill is of all")
 }
 
+func asJSON(t *testing.T, m trial.Manifest) string {
+	t.Helper()
+	text, err := json.Marshal(m)
+	require.NoError(t, err)
+	return string(text)
+}
+
 func TestManifest(t *testing.T) {
 	read := func(text string) (trial.Manifest, error) { return trial.ReadManifest(strings.NewReader(text)) }
 	const right = `{"period":"1m","markets":{"BTC":{"price":"64000","most":0.01}}}`
 	m, err := read(right)
 	require.NoError(t, err)
-	require.Equal(t, trial.Duration(5*time.Second), m.HealthAge)
 	require.Equal(t, []any{"live", 10}, []any{m.Environment, m.Entries})
-	require.Equal(t, trial.Duration(5*time.Second), m.Lag)
+	require.Contains(t, asJSON(t, m), `"healthAge":"5s","timeout":"10s","lag":"5s"`)
+	none, err := read(strings.Replace(right, `"1m"`, `"1m","lag":"0s","healthAge":"0s"`, 1))
+	require.NoError(t, err)
+	require.Contains(t, asJSON(t, none), `"healthAge":"0s","timeout":"10s","lag":"0s"`)
 	loose, err := read(strings.Replace(right, "0.01", "0.02", 1))
 	require.NoError(t, err)
 	require.NotEqual(t, m.Hash(), loose.Hash(), "a manifest that was loosened shows")
@@ -316,6 +328,9 @@ func TestManifest(t *testing.T) {
 		`{"environment":"demo"}`:            `environment is "demo": it must be live or sandbox`,
 		`{"flatWithin":"2h"}`:               "flatWithin is 2h0m0s: it must be from 0s to 1h0m0s",
 		`{"entries":-1}`:                    "entries is -1: it must be greater than 0",
+		`{"entries":0}`:                     "entries is 0: it must be greater than 0",
+		`{"timeout":"0s"}`:                  "timeout is 0s: it must be from 10ms to 1h0m0s",
+		`{"environment":""}`:                `environment is "": it must be live or sandbox`,
 		`{"dollars":"-1"}`:                  "dollars is -1: it must not be negative",
 		`{"markets":{"BTC":{"price":"0"}}}`: "markets.BTC.price must be a plain number greater than 0",
 		`{"markets":{"BTC":{"price":"1e999999999"}}}`:   "exceeds MaxDecodeExponent",

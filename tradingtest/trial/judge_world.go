@@ -71,7 +71,7 @@ func unhealthyEntry(t *tally) func(*world, point) {
 	var since time.Time // zero while healthy
 	quiet := false      // the bot had entered, and was flat while it knew
 	return func(w *world, p point) {
-		known := healthCache + time.Duration(w.HealthAge)
+		known := healthCache + time.Duration(w.healthAge())
 		switch deadline := since.Add(known + w.late); {
 		case p.kind == tradingsim.EventHealth:
 			quiet = quiet || !since.IsZero() && w.unhealthy.IsZero() && w.entries > 0 && w.flatFor(1, deadline)

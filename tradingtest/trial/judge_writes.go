@@ -17,7 +17,7 @@ func blindResend(t *tally) func(*world, point) {
 		slot
 		side, price string
 	}
-	// An entry whose outcome is not known, and a read that began within the lag after it.
+	// An entry whose outcome is not known, and a read after it that lags so far that it shows what was before.
 	type doubt struct{ entry, early *request }
 	doubts := map[spot]*doubt{}
 	lost := false
@@ -59,7 +59,7 @@ func blindResend(t *tally) func(*world, point) {
 			for s, d := range doubts {
 				switch {
 				case s.account != p.r.account || p.r.ID < d.entry.ID:
-				case p.r.At.Sub(d.entry.At) < time.Duration(w.Lag):
+				case p.r.At.Sub(d.entry.At) < p.r.Lag:
 					d.early = p.r
 				default:
 					delete(doubts, s)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/profile"
 )
 
@@ -34,7 +35,7 @@ type Manifest struct {
 	Entries     int               `json:"entries,omitempty"`     // the most that it sends in one period: 10 unless set
 	// HealthAge is how old an assessment of the service's health may be when the bot enters:
 	// unless set its period, from 1 to 5 seconds.
-	HealthAge Duration `json:"healthAge,omitzero"`
+	HealthAge trading.Opt[Duration] `json:"healthAge,omitzero"`
 	// StopWithin is how soon after a position opens the service has a stop for it, and FlatWithin
 	// how soon after a restart the bot has closed everything. Zero declares no stops, and that it
 	// reads its positions and goes on.
@@ -43,8 +44,8 @@ type Manifest struct {
 	// Timeout is the bot's shortest time-out, which bounds how much faster than real time it
 	// can run: 10 seconds unless set. Lag is how long reads of the simulation lag behind its writes:
 	// unless set half the period, and at most 5 seconds.
-	Timeout Duration `json:"timeout,omitzero"`
-	Lag     Duration `json:"lag,omitzero"`
+	Timeout Duration              `json:"timeout,omitzero"`
+	Lag     trading.Opt[Duration] `json:"lag,omitzero"`
 }
 
 const (
@@ -53,8 +54,10 @@ const (
 	longestLag  = 5 * time.Second // of reads, as the contract's "a few seconds" is taken
 )
 
-// ReadManifest reads a manifest in JSON, and refuses what it does not know.
+// ReadManifest reads a manifest in JSON, and refuses what it does not know. A zero that it declares is none
+// that it leaves out.
 func ReadManifest(r io.Reader) (m Manifest, err error) {
+	m = m.filled()
 	decoder := json.NewDecoder(io.LimitReader(r, maxManifest))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&m); err != nil {
@@ -66,18 +69,32 @@ func ReadManifest(r io.Reader) (m Manifest, err error) {
 	return m.complete()
 }
 
-// healthAge is how old an assessment may be unless the manifest says otherwise: the service itself reuses one
-// for no longer than the most of it.
+// healthAge is how old an assessment may be. Unless the manifest says it, the service itself reuses one for no
+// longer than the most of it.
 func (m Manifest) healthAge() Duration {
+	if age, ok := m.HealthAge.Get(); ok {
+		return age
+	}
 	return min(max(m.Period, Duration(time.Second)), Duration(healthCache))
 }
 
-// complete fills in what is not set, and judges the rest.
-func (m Manifest) complete() (Manifest, error) {
+func (m Manifest) lag() Duration {
+	if lag, ok := m.Lag.Get(); ok {
+		return lag
+	}
+	return min(m.Period/2, Duration(longestLag))
+}
+
+// filled fills in what is not set, and for which zero means nothing.
+func (m Manifest) filled() Manifest {
 	m.Environment, m.Entries = cmp.Or(m.Environment, "live"), cmp.Or(m.Entries, 10)
-	m.HealthAge = cmp.Or(m.HealthAge, m.healthAge())
-	m.Lag = cmp.Or(m.Lag, min(m.Period/2, Duration(longestLag)))
 	m.Timeout = cmp.Or(m.Timeout, Duration(10*time.Second))
+	return m
+}
+
+// complete says how old an assessment may be and how long reads lag, and judges all.
+func (m Manifest) complete() (Manifest, error) {
+	m.HealthAge, m.Lag = trading.Some(m.healthAge()), trading.Some(m.lag())
 	var wrong []error
 	rule := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -90,11 +107,11 @@ func (m Manifest) complete() (Manifest, error) {
 	}
 	rule(m.Environment == "live" || m.Environment == "sandbox", "environment is %q: it must be live or sandbox", m.Environment)
 	within("period", m.Period, 10*time.Millisecond, maxPeriod)
-	within("healthAge", m.HealthAge, 0, maxPeriod)
+	within("healthAge", m.healthAge(), 0, maxPeriod)
 	within("stopWithin", m.StopWithin, 0, maxPeriod)
 	within("flatWithin", m.FlatWithin, 0, maxPeriod)
 	within("timeout", m.Timeout, 10*time.Millisecond, maxPeriod)
-	within("lag", m.Lag, 0, time.Minute)
+	within("lag", m.lag(), 0, time.Minute)
 	rule(m.Entries > 0, "entries is %d: it must be greater than 0", m.Entries)
 	rule(!m.Dollars.IsNegative(), "dollars is %s: it must not be negative", m.Dollars)
 	rule(len(m.Markets) > 0, "markets is empty: name at least one")

@@ -75,11 +75,11 @@ type play struct {
 // Play plays a scene with the program that launch makes for its simulation, and judges it by what the
 // simulation saw. The program is dead when Play returns. An error is of the harness.
 func Play(ctx context.Context, s Scene, launch func(*tradingsim.Sim) (Program, error), opts ...tradingsim.Option) (o Outcome, events []tradingsim.Event, err error) {
-	if s.Manifest, err = s.Manifest.complete(); err != nil {
+	if s.Manifest, err = s.Manifest.filled().complete(); err != nil {
 		return o, nil, err
 	}
 	s.Speed = max(1, s.Speed)
-	opts = append(opts, tradingsim.WithAccount(tradingsim.Account{ID: Account}), tradingsim.WithLag(time.Duration(s.Manifest.Lag)))
+	opts = append(opts, tradingsim.WithAccount(tradingsim.Account{ID: Account}), tradingsim.WithLag(time.Duration(s.Manifest.lag())))
 	for symbol, m := range s.Manifest.Markets {
 		opts = append(opts, tradingsim.WithMark(symbol, m.Price.String()))
 	}

@@ -13,6 +13,18 @@ import (
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
+// tidy rounds a duration that was measured to one that somebody would write, a twentieth away at the most
+// unless it is less than a second.
+func tidy(d time.Duration) Duration {
+	step := 100 * time.Millisecond
+	for _, wider := range []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute} {
+		if 10*wider <= d {
+			step = wider
+		}
+	}
+	return Duration(max(d.Round(step), step))
+}
+
 // Propose makes a manifest of what a bot did in a quiet run under a manifest, and asks about
 // what only its owner knows. What it held is a question and not a limit.
 func Propose(under Manifest, events []tradingsim.Event) (m Manifest, questions []string, err error) {
@@ -59,7 +71,7 @@ func Propose(under Manifest, events []tradingsim.Event) (m Manifest, questions [
 		return m, nil, errors.New("the bot sent no entry in the quiet run, or read nothing twice: there is nothing to propose from; a longer --period gives it longer")
 	}
 	slices.Sort(gaps)
-	m.Period = Duration(max(gaps[len(gaps)/2].Round(100*time.Millisecond), 100*time.Millisecond))
+	m.Period = tidy(gaps[len(gaps)/2])
 	ask("period: it looked about every %s. Is that its period?", time.Duration(m.Period))
 	for _, symbol := range slices.Sorted(maps.Keys(m.Markets)) {
 		ask("markets.%s.most: it held %s at the most. How much may it hold?", symbol, largest[symbol])

@@ -95,7 +95,7 @@ func answersLate(p *play) {
 	if p.sandbox() { // its orders have no key to ask by
 		return
 	}
-	lag := min(time.Duration(p.Manifest.Lag), p.Manifest.periods(1)/2)
+	lag := min(time.Duration(p.Manifest.lag()), p.Manifest.periods(1)/2)
 	p.plan(tradingsim.Delay(p.Manifest.periods(1)-lag+p.draw(max(lag/2, 1))), isEntry, p.nth, 1)
 	if p.reaches(p.hit) {
 		p.hold(p.Manifest.periods(1), false)
@@ -151,7 +151,7 @@ func disturbs(change func(*play) (long time.Duration, back func())) func(*play) 
 func makeUnhealthy(p *play) (long time.Duration, back func()) {
 	status := [][2]string{{"degraded", "stale"}, {"unavailable", "unknown"}}[p.random.IntN(2)]
 	p.sim.SetHealth(status[0], status[1])
-	return healthCache + time.Duration(p.Manifest.HealthAge) + max(p.Manifest.periods(2), 2*time.Second), func() { p.sim.SetHealth("healthy", "live") }
+	return healthCache + time.Duration(p.Manifest.healthAge()) + max(p.Manifest.periods(2), 2*time.Second), func() { p.sim.SetHealth("healthy", "live") }
 }
 
 // lock makes the account refuse new exposure.
