@@ -15,9 +15,9 @@
 // [Ask] asks in rounds: fresh random keys, four connections, gaps of 0.1, 1 and 10 seconds, and
 // again after an hour. On a live account that is no trial it sends cancels alone, of targets that
 // cannot exist, in the form of the client's own fences. A guard in front of the transport compares
-// the bytes of each with a list. The first 429, 5xx, refused key or lost answer ends a visit. On the
-// paper account and on a trial it trades the smallest size from flat to flat; what a killed run
-// leaves, the next one closes.
+// the bytes of each with a list. The first 429, 5xx, refused key, 401 or 403 of a gateway, or lost
+// answer ends a visit. On the paper account and on a trial it trades the smallest size from flat to flat; what a
+// killed run leaves, the next one closes.
 //
 // A 429, a 5xx, an answer of something in front of the service and a refused API key decide
 // nothing. What is seen on the paper account holds for paper alone.

@@ -223,17 +223,25 @@ func (s *sender) judged(ctx context.Context, r request, x *Exchange, err error) 
 	switch {
 	case x.Status == http.StatusTooManyRequests, x.Status >= http.StatusInternalServerError, x.Code == codeLimited:
 		return x, s.end("%s answered %d %s", x.Operation, x.Status, x.Code)
-	case r.as != noKey && x.keyRefused():
+	case r.as != noKey && x.turnedAway() && x.isError():
 		s.refused = true
 		return x, s.end("the API key was refused: %s answered %d %s", x.Operation, x.Status, x.Code)
+	case r.as != noKey && x.turnedAway(): // which says nothing of the key: what has a position goes on closing it
+		return x, s.end("something in front of the service answered %s: %d %s", x.Operation, x.Status, x.Code)
 	}
 	return x, nil
 }
 
-// keyRefused reports whether an answer is about the API key.
-func (x *Exchange) keyRefused() bool {
+// turnedAway reports whether an answer is about the API key, if it is the service's own.
+func (x *Exchange) turnedAway() bool {
 	return x.Status == http.StatusUnauthorized || x.Status == http.StatusForbidden &&
 		slices.Contains([]string{"", "forbidden", "wrong_environment", "api_access_denied"}, x.Code)
+}
+
+// isError reports whether an answer has the shape of the service's errors, as the client judges it.
+func (x *Exchange) isError() bool {
+	return x.Code != "" && text(member(x.Response, "error")) != "" && text(member(x.Response, "message")) != "" &&
+		member(x.Response, "ok") == nil && member(x.Response, "success") == nil
 }
 
 // exchange is one attempt.

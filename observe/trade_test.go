@@ -221,6 +221,35 @@ func TestARunThatEndsIsFlat(t *testing.T) {
 			})
 		}
 	})
+	// A page of something in front says nothing of the key, and keeps nobody in the market.
+	for name, page := range map[string]struct {
+		status int
+		body   string
+	}{
+		"a gateway asks for a log-in": {401, "<html>sign in</html>"},
+		"a gateway's own JSON":        {401, `{"message":"Unauthorized"}`},
+		"a gateway forbids":           {403, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := trader(t)
+				s.q.Classes = []Class{Trial}
+				var n atomic.Int64
+				s.front = func(rt http.RoundTripper) http.RoundTripper {
+					return tripper(func(r *http.Request) (*http.Response, error) {
+						if len(s.sim.Ledger()) > 0 && r.Header.Get("X-Api-Key") == s.q.LiveKey && n.Add(1) <= 3 {
+							return answer(r, page.status, page.body), nil
+						}
+						return rt.RoundTrip(r)
+					})
+				}
+				e, err := Ask(t.Context(), s.q)
+				require.NoError(t, err)
+				assert.Contains(t, e.Ended, "something in front of the service")
+				s.flat()
+			})
+		})
+	}
 	t.Run("the key is refused", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := trader(t)
@@ -230,7 +259,7 @@ func TestARunThatEndsIsFlat(t *testing.T) {
 				return tripper(func(r *http.Request) (*http.Response, error) {
 					if len(s.sim.Ledger()) > 0 && r.Header.Get("X-Api-Key") == s.q.LiveKey {
 						n.Add(1)
-						return answer(r, 401, `{"error":"revoked_api_key"}`), nil
+						return answer(r, 401, `{"error":"revoked_api_key","message":"It was revoked."}`), nil
 					}
 					return rt.RoundTrip(r)
 				})

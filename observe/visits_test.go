@@ -103,7 +103,7 @@ func visits() map[string]visit {
 		})), ask: []Class{Locked}},
 		"the key comes back as it is refused": {set: infront(posted(func(r *http.Response, _ string) string {
 			r.StatusCode = 401
-			return `{"error":"` + r.Request.Header.Get("X-Api-Key") + `"}`
+			return `{"error":"` + r.Request.Header.Get("X-Api-Key") + `","message":"no"}`
 		})), ask: []Class{Locked}},
 
 		// Two API keys are two, of one holder.
