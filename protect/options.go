@@ -53,7 +53,8 @@ type Options struct {
 	// for a market whose looks fail while closes still work; 0 is never.
 	FlattenBlind time.Duration
 
-	// ResumeNextDay ends Held when the service begins another day. Unless set, only
+	// ResumeNextDay ends Held when the service begins another day, by its assessments of health; one that says
+	// a time which is more than two days from this machine's begins none. Unless set, only
 	// [Protection.Resume] does. What a person has halted or flattened stays so.
 	ResumeNextDay bool
 

@@ -3,6 +3,7 @@ package protect
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,6 +168,33 @@ func TestAnAssessmentOfYesterday(t *testing.T) {
 		r.wait(time.Minute)
 		require.Equal(t, Held, r.state().State, r.state().Reason)
 	})
+}
+
+// TestAnAssessmentOfTheFuture: one of years ahead begins no day, and days begin as before it: what was flattened stays
+// so until the next.
+func TestAnAssessmentOfTheFuture(t *testing.T) {
+	for name, says := range map[string]struct{ ahead, date time.Duration }{
+		"an hour over midnight, by a Date of now": {3 * time.Hour, 0},
+		"years, by a Date of now":                 {80 * 365 * 24 * time.Hour, 0},
+		"years, with its Date":                    {80 * 365 * 24 * time.Hour, 80 * 365 * 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(22 * time.Hour)
+				r := newRig(t, func(o *Options) { o.ResumeNextDay = true })
+				r.wait(time.Minute)
+				r.p.watchers[acc].become(Held, "a test")
+				odd := fmt.Sprintf(`{"ok":true,"status":"healthy","feed":"live","service":"s","version":"v1","asOf":%d,"cacheSeconds":5}`, time.Now().Add(says.ahead).UnixMilli())
+				r.sim.Fault("GET /health", tradingsim.Raw(200, map[string][]string{
+					"Content-Type": {"application/json"}, "Date": {time.Now().Add(says.date).UTC().Format(http.TimeFormat)},
+				}, odd))
+				r.wait(time.Minute)
+				require.Equal(t, Held, r.state().State, r.state().Reason)
+				r.wait(2 * time.Hour)
+				require.NotEqual(t, Held, r.state().State, "the next day has begun")
+			})
+		})
+	}
 }
 
 // TestAStartByAWrongClock: what was flattened today stays so where the health cannot be read and this machine's clock

@@ -248,7 +248,7 @@ func (w *watcher) learn(l *look, marked bool) {
 	if !marked && len(l.positions) > 0 {
 		good, why = false, "the marks could not be read"
 	}
-	if l.health != nil && !l.health.AsOf.IsZero() {
+	if saysTime(l.health, now) {
 		w.serviceAt, w.serviceIs = l.began, l.health.AsOf
 	}
 	day := "" // by no clock of this machine, which may be wrong
@@ -279,6 +279,21 @@ func (w *watcher) learn(l *look, marked bool) {
 	if newDay {
 		w.nextDay()
 	}
+}
+
+const (
+	farApart = 48 * time.Hour  // of the service's time and this machine's: more says that one of them is no time
+	uneven   = 3 * time.Second // what the service's own clocks may differ by
+)
+
+// saysTime reports whether an assessment says what time it is at the service. A day that begins lets a
+// held account trade, so one that cannot be of now says nothing, by its answer's Date or by years.
+func saysTime(h *trading.Health, now instant) bool {
+	if h == nil || h.AsOf.IsZero() || h.Old() || now.wall.Sub(h.AsOf).Abs() > farApart {
+		return false
+	}
+	age, known := h.Age.Get()
+	return !known || age >= -uneven
 }
 
 // serviceNow is the service's time, so that a clock that jumps here moves no day. The
