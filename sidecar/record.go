@@ -44,10 +44,7 @@ func (r record) heard(id string) { r.failed(r.Heard(context.Background(), id)) }
 // client's journal goes too.
 func (s *Server) tidy(ctx context.Context, now time.Time) {
 	for _, w := range s.file.Since("", time.Time{}) {
-		if now.Sub(w.At) <= answers.Kept {
-			break
-		}
-		if w.Key != "" {
+		if w.Key != "" && now.Sub(w.At) > answers.Kept {
 			_ = s.client.ForgetKey(ctx, s.keyOf(w.Place.Bot, w.Key)) // one that is pending is kept
 		}
 	}

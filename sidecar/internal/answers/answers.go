@@ -17,7 +17,8 @@ type Begun struct {
 	Operation string
 	// Asks is what an entry asks for, in the words of who notes it.
 	Asks json.RawMessage `json:",omitempty"`
-	// At is when it was begun, by this machine's clock.
+	// At is when it was begun, by this machine's clock; what is read while this run lasts is measured by its
+	// monotonic one.
 	At time.Time
 }
 

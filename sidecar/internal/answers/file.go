@@ -44,7 +44,7 @@ func Open(ctx context.Context, path string, now time.Time, opts ...journal.Optio
 		return nil, err
 	}
 	f := &File{log: log, most: mostWrites, known: make(map[string]*Write), first: make(map[string]time.Time)}
-	err = f.load(path)
+	err = f.load(path, now)
 	if err == nil {
 		err = f.Tidy(ctx, now)
 	}
@@ -54,14 +54,14 @@ func Open(ctx context.Context, path string, now time.Time, opts ...journal.Optio
 	return f, nil
 }
 
-// load reads what earlier runs have written.
-func (f *File) load(path string) error {
+// load reads what earlier runs have written, at the beginning of this one.
+func (f *File) load(path string, now time.Time) error {
 	for h, err := range journal.Read(path) {
 		if err != nil {
 			return err
 		}
 		if strings.HasPrefix(h.Name, firstPrefix) {
-			if err := f.loadFirst(h); err != nil {
+			if err := f.loadFirst(h, now); err != nil {
 				return err
 			}
 			continue
@@ -78,6 +78,7 @@ func (f *File) load(path string) error {
 		w.Answer.Header, w.Answer.Body = nil, nil
 	}
 	for id, w := range f.known {
+		w.At = here(w.At, now)
 		if w.ID != id {
 			return fmt.Errorf("answers: the write %q is noted as heard, and was never begun", id)
 		}
@@ -85,13 +86,16 @@ func (f *File) load(path string) error {
 	return nil
 }
 
+// here is a moment that an earlier run has noted as this one measures time, by a clock that nobody sets: it is as old
+// as it was when this run began, and no younger than that.
+func here(at, now time.Time) time.Time { return now.Add(min(at.Sub(now), 0)) }
+
 // Begin notes a write. When it returns, the note survives a power cut; on an error nothing must be
 // sent that could add exposure. The end of the context does not end it.
 func (f *File) Begin(ctx context.Context, b Begun) error {
 	if b.ID == "" || strings.ContainsAny(b.ID, " ") {
 		return fmt.Errorf("answers: the id of a write is %q: it must not be empty, and have no space", b.ID)
 	}
-	b.At = b.At.Round(0)
 	ctx = context.WithoutCancel(ctx)
 	data, err := record{Begun: &b}.encode()
 	if err != nil {
@@ -313,7 +317,6 @@ func (f *File) First(ctx context.Context, bot, account string, now time.Time) (t
 	if known {
 		return at, nil
 	}
-	now = now.Round(0)
 	data, err := now.MarshalText()
 	if err != nil {
 		return now, fmt.Errorf("answers: %w", err)
@@ -330,13 +333,13 @@ func (f *File) First(ctx context.Context, bot, account string, now time.Time) (t
 	return now, err
 }
 
-func (f *File) loadFirst(h journal.History) error {
+func (f *File) loadFirst(h journal.History, now time.Time) error {
 	for _, data := range h.Records {
 		var at time.Time
 		if err := at.UnmarshalText(data); err != nil {
 			return fmt.Errorf("answers: the entry %q: %w", h.Intent, err)
 		}
-		f.first[h.Name] = at
+		f.first[h.Name] = here(at, now)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,7 +60,7 @@ func kill(t *testing.T, path string) *File {
 func TestFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "answers")
 	f := open(t, path)
-	at := t0.Add(90 * time.Minute)
+	at := t0.Add(-90 * time.Minute)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -275,4 +276,65 @@ func TestAtOnce(t *testing.T) {
 	require.NoError(t, f.Tidy(t.Context(), t0.Add(Kept+1)))
 	assert.Len(t, f.Since("", time.Time{}), 64)
 	assert.Len(t, kill(t, path).Since("", time.Time{}), 64)
+}
+
+// set is a moment of this process after this machine's clock was set: its wall clock says another time, and
+// its monotonic one goes on. A time.Time of a running clock has the seconds of the first in its first word.
+func set(t time.Time, by time.Duration) time.Time {
+	words := (*[2]uint64)(unsafe.Pointer(&t))
+	words[0] += uint64(int64(by/time.Second)) << 30
+	return t
+}
+
+// A clock that is set neither ages what was written nor keeps it young: neither what this run has noted, nor what it
+// has found.
+func TestAClockThatIsSet(t *testing.T) {
+	for _, by := range []time.Duration{48 * time.Hour, -48 * time.Hour} {
+		for _, found := range []bool{false, true} {
+			t.Run(fmt.Sprintf("by %s, found %t", by, found), func(t *testing.T) {
+				path, now := filepath.Join(t.TempDir(), "answers"), time.Now()
+				soon, tomorrow := set(now.Add(time.Minute), by), set(now.Add(Kept+time.Minute), by)
+				require.Equal(t, time.Minute, soon.Sub(now))
+				require.Equal(t, by+time.Minute, soon.Round(0).Sub(now.Round(0)))
+				f, err := Open(t.Context(), path, now)
+				require.NoError(t, err)
+				b := begun("1")
+				b.At = now
+				require.NoError(t, f.Begin(t.Context(), b))
+				_, err = f.First(t.Context(), "grid", "acc_1", now)
+				require.NoError(t, err)
+				if found {
+					require.NoError(t, f.Close())
+					f, err = Open(t.Context(), path, now)
+					require.NoError(t, err)
+				}
+				require.NoError(t, f.Tidy(t.Context(), soon))
+				assert.Len(t, f.Unheard(), 1, "it is a minute old")
+				first, err := f.First(t.Context(), "grid", "acc_1", soon)
+				require.NoError(t, err)
+				assert.Equal(t, time.Minute, soon.Sub(first))
+				require.NoError(t, f.Tidy(t.Context(), tomorrow))
+				assert.Empty(t, f.Unheard(), "it is more than a day old")
+				require.NoError(t, f.Close())
+			})
+		}
+	}
+}
+
+// What a clock of later has noted is as old as the run that finds it.
+func TestAClockThatWasSetBack(t *testing.T) {
+	path, before := filepath.Join(t.TempDir(), "answers"), t0.AddDate(-1, 0, 0)
+	f := open(t, path)
+	require.NoError(t, f.Begin(t.Context(), begun("1")))
+	_, err := f.First(t.Context(), "grid", "acc_1", t0)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	f, err = Open(t.Context(), path, before)
+	require.NoError(t, err)
+	first, err := f.First(t.Context(), "grid", "acc_1", before)
+	require.NoError(t, err)
+	assert.Equal(t, before, first)
+	require.NoError(t, f.Tidy(t.Context(), before.Add(Kept+1)))
+	assert.Empty(t, f.Unheard())
+	require.NoError(t, f.Close())
 }
