@@ -14,6 +14,14 @@ func (now instant) since(earlier instant) time.Duration {
 	return max(now.wall.Sub(earlier.wall), now.mono-earlier.mono)
 }
 
+// ago is how long ago a moment was that another run may have noted; 0 for one that is not known, or of later.
+func (now instant) ago(noted time.Time) time.Duration {
+	if noted.IsZero() {
+		return 0
+	}
+	return max(now.wall.Sub(noted.Round(0)), 0)
+}
+
 // unset reports whether it is no moment.
 func (now instant) unset() bool { return now.wall.IsZero() }
 

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -22,6 +23,8 @@ type kept struct {
 	ID     string                       `json:",omitempty"`
 	// Known means that it was carried out.
 	Known bool `json:",omitempty"`
+	// Sent is when it was let pass, by this machine's clock.
+	Sent time.Time `json:",omitzero"`
 }
 
 // save writes the record with what is reserved now. The lock is held.
@@ -37,7 +40,7 @@ func (w *watcher) keeps() (all []kept) {
 		if r.Of.unread == nil && !r.Elsewhere { // Adopt reads the one in the journal, and a look shows the other
 			all = append(all, kept{
 				Symbol: r.Symbol, Side: r.Side, Size: r.Size, Price: r.Of.price, Limit: r.Of.limit, Stop: r.Of.stop,
-				Exit: r.Exit, Whole: r.Of.whole, Waits: r.Waits, ID: r.Order, Known: r.Ended(now),
+				Exit: r.Exit, Whole: r.Of.whole, Waits: r.Waits, ID: r.Order, Known: r.Ended(now), Sent: r.Of.sent,
 			})
 		}
 	}
@@ -56,17 +59,17 @@ func (w *watcher) keepReserved(durable bool) error {
 }
 
 // recall reserves what an earlier run has reserved. What was carried out ends with a look that
-// shows it; the others are in doubt until [Protection.Adopt] says which of them are pending.
+// shows it; the others are in doubt, since they were sent, until [Protection.Adopt] says which of them are pending.
 func (w *watcher) recall() {
 	now := w.p.now()
 	for _, k := range w.record.Reserved {
 		r := &reservation{
 			Symbol: k.Symbol, Side: k.Side, Size: k.Size, Exit: k.Exit, Waits: k.Waits, Order: k.ID,
-			Of: terms{price: k.Price, limit: k.Limit, stop: k.Stop, whole: k.Whole},
+			Of: terms{price: k.Price, limit: k.Limit, stop: k.Stop, whole: k.Whole, sent: k.Sent},
 		}
 		if r.Applied(now.mono); !k.Known && k.ID == "" {
 			r.Of.left = true
-			r.InDoubt(now.mono)
+			r.InDoubt(now.mono - now.ago(k.Sent))
 		}
 		w.reserved.Add(r)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -24,6 +25,7 @@ type terms struct {
 	whole  bool  // an exit of as much as is held
 	unread error // why the request of a pending write cannot be read
 
+	sent   time.Time        // when it was let pass, by this machine's clock, for the next run
 	intent trading.IntentID // while its outcome is not known
 	left   bool             // an earlier run ended before its outcome was known
 }
@@ -238,6 +240,7 @@ func (t *ticket) hold(r *reservation, w *watcher) bool {
 	if t.ended {
 		return false
 	}
+	r.Of.sent = w.p.now().wall
 	t.reservation, t.watcher = r, w
 	return true
 }
@@ -317,9 +320,9 @@ func (w *watcher) leave(t *ticket, o trading.Write) {
 
 // Adopt reserves what writes may still do that earlier runs have left, as
 // [trading.Client.Pending] lists them: without it those of a bot in another process are not counted
-// until a look shows them, and what this protection itself has let pass counts for 45 minutes.
+// until a look shows them, and what this protection itself has let pass counts for 45 minutes from then.
 // Call it before the bot trades. The error names those that cannot be judged; while one is pending
-// its account's entries are refused, for as long at the most.
+// its account's entries are refused, for 45 minutes from its decision at the most.
 func (p *Protection) Adopt(left ...trading.PendingWrite) error {
 	var errs []error
 	for i := range left {
@@ -360,7 +363,8 @@ func (w *watcher) adopt(left *trading.PendingWrite) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r = w.find(r)
-	r.Of.intent = left.ID
-	r.InDoubt(w.p.now().mono)
+	now := w.p.now()
+	r.Of.intent, r.Of.sent = left.ID, left.Decided
+	r.InDoubt(now.mono - now.ago(left.Decided))
 	return err
 }

@@ -366,6 +366,38 @@ func TestWhatWasInDoubtSurvivesAKill(t *testing.T) {
 	})
 }
 
+// TestADoubtEndsOverRestarts: a write whose outcome nobody finds out counts for 45 minutes, however often the
+// protection is started meanwhile, whether or not it is adopted and its request can be read.
+func TestADoubtEndsOverRestarts(t *testing.T) {
+	for name, change := range map[string]func([]trading.PendingWrite) []trading.PendingWrite{
+		"not adopted":         nil,
+		"adopted":             func(left []trading.PendingWrite) []trading.PendingWrite { return left },
+		"adopted, not judged": func(left []trading.PendingWrite) []trading.PendingWrite { left[0].Body = []byte("{"); return left },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(t *testing.T, r *rig) {
+				bot := r.carry(trading.WithJournal(journal.NewMemory()), trading.WithResolveTimeout(0), trading.WithSendTTL(0), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
+				r.sim.Fault("POST /orders", tradingsim.DropRequest())
+				_, err := bot.Live.Account(acc).PlaceOrder(t.Context(), order(trading.Long, "3", "BTC"))
+				require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+				for range 2 {
+					require.Error(t, other(r).buy("3"))
+					r.wait(40 * time.Minute)
+					r.kill(nil)
+					if change != nil {
+						left, err := bot.Pending(t.Context())
+						require.NoError(t, err)
+						require.Len(t, left, 1)
+						_ = r.p.Adopt(change(left)...)
+					}
+				}
+				r.wait(40 * time.Second) // until the next look
+				require.NoError(t, other(r).buy("3"))
+			})
+		})
+	}
+}
+
 // other is a bot beside, which has no journal.
 func other(r *rig) *rig { return &rig{t: r.t, sim: r.sim, acc: r.carry().Live.Account(acc)} }
 

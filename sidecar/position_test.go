@@ -202,3 +202,28 @@ func TestMaxPositionIsPositive(t *testing.T) {
 		assert.ErrorContains(t, err, "greater than 0")
 	}
 }
+
+// A write whose outcome nobody finds out counts for 45 minutes, however often the sidecar is started meanwhile.
+func TestMaxPositionOfADoubtOverRestarts(t *testing.T) {
+	atMost(t, func(r *rig) {
+		dead := false
+		r.sim.FaultEach(func(operation string) tradingsim.Fault {
+			if dead = dead || operation == "POST /orders"; dead {
+				return tradingsim.GatewayError(502)
+			}
+			return nil
+		})
+		require.Equal(r.t, "unknown", r.do(r.live, "POST /orders", buy).outcome)
+		for _, over := range []bool{false, true} {
+			time.Sleep(40 * time.Minute)
+			r.restart()
+			p := r.server.positions
+			p.mu.Lock()
+			p.learn("acc_1")
+			all := p.set("acc_1").All()
+			require.Len(r.t, all, 1)
+			assert.Equal(r.t, over, all[0].Ended(p.at(time.Now())))
+			p.mu.Unlock()
+		}
+	})
+}

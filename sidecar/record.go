@@ -143,7 +143,7 @@ func (s *Server) restore(ctx context.Context, now time.Time) error {
 		case old.Answered && old.Answer.Outcome != hearing.Unknown:
 			w.outcome, w.written = outcomeOf(old.Answer.Outcome), true
 		case is:
-			w.outcome, w.intent = trading.Unknown, intent
+			w.outcome, w.intent, w.ended = trading.Unknown, intent, old.At
 		} // else nobody will say any more what became of it: it counts as executed until its bot has read
 		if w.outcome != trading.Unknown {
 			w.known = now

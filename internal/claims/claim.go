@@ -34,7 +34,8 @@ const (
 	// Lag is how much older than its request what a read shows may be.
 	Lag = 5 * time.Second
 	// Gone is how long after the end of its call nothing of a write is carried out any more: the client
-	// asks about it for ten minutes, and nothing arrives after half an hour.
+	// asks about it for ten minutes, and nothing arrives after half an hour. Of one that an earlier run has
+	// left its beginning counts as that end.
 	Gone = 45 * time.Minute
 
 	// mostPlaces bounds what it costs to compare a size with another.
