@@ -77,7 +77,7 @@ func (b *book) pro(symbol string) *Booked {
 
 // journaled gives a write a journal.
 func (b *book) journaled(w *Booked) *Booked {
-	w.Note = func(n Note) { b.notes[w] = append(b.notes[w], n) }
+	w.Note = func(n Note) error { b.notes[w] = append(b.notes[w], n); return nil }
 	return w
 }
 
@@ -108,7 +108,7 @@ func (b *book) leave(w *Booked, did *Did) {
 	if did != nil {
 		did.Own.Heard = b.now
 	}
-	b.Leave(w, did)
+	_ = b.Leave(w, did)
 }
 
 // sends is a write from its beginning to its end.
@@ -253,7 +253,7 @@ func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
 				if n%2 == 0 {
 					w = b.order("ETH")
 				}
-				w.Note = func(Note) {}
+				w.Note = func(Note) error { return nil }
 				note := b.Enter(w)
 				_, _ = b.Journaled(t.Context(), w, note)
 				if i%3 == 0 {
@@ -264,8 +264,8 @@ func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
 				if i%2 == 0 {
 					did = resting("ord_" + strconv.Itoa(n*100+i))
 				}
-				b.Leave(w, did)
-				b.Leave(w, did)
+				_ = b.Leave(w, did)
+				_ = b.Leave(w, did)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package books
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -65,7 +66,7 @@ var errNotesHang = fmt.Errorf("a journal has taken notes for longer than %s", no
 
 // noting changes the books, and has journals note it before anybody else ends. It waits for
 // those who do the same until it is done, for noteWaits where done has none. After that it changes
-// the books all the same, and nothing is noted.
+// the books all the same, and nothing is noted. The error is why a note is missing.
 func (b *Books) noting(done func() <-chan struct{}, w *Booked, change func(*account) []note) error {
 	if w.Note != nil {
 		if !b.takeTurn(done) {
@@ -74,10 +75,11 @@ func (b *Books) noting(done func() <-chan struct{}, w *Booked, change func(*acco
 		}
 		defer b.endTurn()
 	}
+	var errs []error
 	for _, n := range b.changing(w, change) {
-		n.of.Note(n.Note)
+		errs = append(errs, n.of.Note(n.Note))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // takeTurn waits until no journal takes notes, and reports whether it is so in time.

@@ -47,10 +47,11 @@ func (k *kept) fold() (all Note) {
 // books enters a write, and puts it into its journal; missing: that takes nothing meanwhile.
 func (w *world) books(b *Booked, missing bool) *kept {
 	of := &kept{}
-	b.Note = func(n Note) {
+	b.Note = func(n Note) error {
 		if !w.broken && w.takes() {
 			of.note(n)
 		}
+		return nil
 	}
 	n := w.Enter(b)
 	if missing {
@@ -79,7 +80,7 @@ func (w *world) takes() bool {
 
 // leaves takes a write out, and reports whether its end is in the journal then.
 func (w *world) leaves(b *Booked, did *Did) bool {
-	w.Leave(b, did)
+	_ = w.Leave(b, did)
 	w.broken = false
 	if !w.takes() {
 		return false
@@ -137,7 +138,7 @@ func (w *world) restart() {
 		b := l.Booked
 		l.before = b
 		l.Booked = &Booked{ID: b.ID, Asked: b.Asked, Places: b.Places, Entry: b.Entry, Run: b.Run, Note: b.Note}
-		b.Note = func(Note) {} // it is dead
+		b.Note = func(Note) error { return nil } // it is dead
 		l.given = note.Settled
 		l.look, l.held = nil, time.Now()
 		all = append(all, Left{l.Booked, note})

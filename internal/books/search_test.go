@@ -106,7 +106,7 @@ func (w *world) settles(l *lost) bool {
 		return false
 	}
 	l.journal.note(Note{NoIDs: true, NoTrail: true})
-	settled := w.Settle(l.Booked, looks, l.look.at, show)
+	settled, _ := w.Settle(l.Booked, looks, l.look.at, show)
 	if settled && w.takes() && w.dice.IntN(8) > 0 { // else it is killed between the two
 		l.journal.note(Note{Settled: true})
 	}

@@ -26,9 +26,10 @@ func (b *Books) GiveUp(w *Booked, looks Read, last time.Time, show accounting.St
 }
 
 // Settle begins the trail of a write's symbol anew with what equal looks show, and takes the
-// write out of the books: it stays unknown, and hides nothing. False as for [Books.GiveUp].
-func (b *Books) Settle(w *Booked, looks Read, last time.Time, show accounting.State) (settled bool) {
-	_ = b.noting(nil, w, func(a *account) []note {
+// write out of the books: it stays unknown, and hides nothing. False as for [Books.GiveUp]; the error as of
+// [Books.Leave].
+func (b *Books) Settle(w *Booked, looks Read, last time.Time, show accounting.State) (settled bool, unnoted error) {
+	unnoted = b.noting(nil, w, func(a *account) []note {
 		if !w.in || !a.declared {
 			settled = !w.in
 			return nil
@@ -43,7 +44,7 @@ func (b *Books) Settle(w *Booked, looks Read, last time.Time, show accounting.St
 		a.unclear(w, did)
 		return a.notesOf(w, did.Own, did)
 	})
-	return settled
+	return settled, unnoted
 }
 
 // settle begins a trail anew with what equal looks show, if nothing can hide what is there.

@@ -91,7 +91,9 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				looks.Ended = again.ended
 				_, settles := w.GiveUp(lost, looks, again.at, saw.of(0))
 				assert.Equal(t, want, settles)
-				assert.Equal(t, want, w.Settle(lost, looks, again.at, saw.of(0)))
+				settled, unnoted := w.Settle(lost, looks, again.at, saw.of(0))
+				assert.Equal(t, want, settled)
+				require.NoError(t, unnoted)
 			})
 		})
 	}
@@ -206,7 +208,8 @@ func TestWhatSettlesMayHideAStop(t *testing.T) {
 		much()
 		second := w.look()
 		require.True(t, first.of(0).Equal(second.of(0), btc))
-		require.True(t, w.Settle(settled, Read{Begun: first.at, Ended: second.ended}, second.at, second.of(0)))
+		opened, _ := w.Settle(settled, Read{Begun: first.at, Ended: second.ended}, second.at, second.of(0))
+		require.True(t, opened)
 
 		again := buys("again")
 		w.trade(0, 1, accounting.Market, again.ID)

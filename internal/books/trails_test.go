@@ -99,7 +99,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	b.Leave(b.lost("refused before"), &Did{Own: accounting.Own{Unsure: true}})
 	lost := b.order("BTC")
 	lost.ID, lost.Asked = "lost", asked
-	lost.Note = func(n Note) { notes = append(notes, n) }
+	lost.Note = func(n Note) error { notes = append(notes, n); return nil }
 	entered := b.Enter(lost)
 	_, err := b.Journaled(t.Context(), lost, Note{})
 	require.NoError(t, err)

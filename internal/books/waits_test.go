@@ -173,7 +173,7 @@ func TestWhoWaitsForAJournalThatTakesANote(t *testing.T) {
 			w := b.order("BTC")
 			w.ID = id
 			if note != nil {
-				w.Note = func(Note) { note(); took[id] = true }
+				w.Note = func(Note) error { note(); took[id] = true; return nil }
 			}
 			b.enter(w)
 			began := time.Now()

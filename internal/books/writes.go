@@ -24,7 +24,7 @@ type Booked struct {
 	// Run: what it leaves is a run.
 	Run bool
 	// Note puts a note into the journal, in which the write is; nil without a journal.
-	Note func(n Note)
+	Note func(n Note) error
 
 	ids     *accounting.IDs // of one that leaves an id; nil where they are not known
 	entered time.Time
@@ -141,8 +141,8 @@ func (a *account) restore(l *Left) {
 
 // Journaled notes that the journal has the write as it began: what it does not know yet follows. It
 // returns whether there was such a note, which has to be on the disk before the write is
-// sent: that is waited for without the books' lock. The error is that of a context which ends
-// while a journal takes other notes; then there may be such a note, which the journal does not
+// sent: that is waited for without the books' lock. The error is that of the journal, or of a context
+// which ends while one takes other notes; then there may be such a note, which the journal does not
 // have.
 func (b *Books) Journaled(ctx context.Context, w *Booked, began Note) (noted bool, err error) {
 	err = b.noting(ctx.Done, w, func(*account) []note {
@@ -262,10 +262,9 @@ func (d *Did) refused() bool { return d.Own.Unsure && !d.unclear() }
 
 // Leave takes out a write that has ended; did is nil if it did nothing, or nobody has to
 // know what. The journals of the writes beside it know of it when Leave returns, so that
-// its end may be written; but where one takes its notes for too long, which counts as if it
-// had not taken them.
-func (b *Books) Leave(w *Booked, did *Did) {
-	_ = b.noting(nil, w, func(a *account) []note {
+// its end may be written: not where the error is that one of them did not take its note.
+func (b *Books) Leave(w *Booked, did *Did) error {
+	return b.noting(nil, w, func(a *account) []note {
 		if !w.in {
 			return nil
 		}

@@ -20,7 +20,7 @@ func (d *Driver) bookWrite(w *OpenWrite) books.Booked {
 		Places: &w.Places, Entry: w.Intent.Entry, Run: live && w.Traits.Run,
 	}
 	if live && d.Durable() {
-		b.Note = func(n books.Note) { d.store.write(w, record{Beside: &n}) }
+		b.Note = func(n books.Note) error { return d.store.write(w, record{Beside: &n}) }
 	}
 	return b
 }
@@ -34,15 +34,21 @@ func (d *Driver) inDoubt(w *OpenWrite) {
 }
 
 // leaveBooks takes a write out of the open ones. What it did is noted with those beside it
-// before its end is written: a crash between the two must leave it open.
+// before its end is written: a crash between the two must leave it open, and so does a journal that took the one
+// and not the other.
 func (d *Driver) leaveBooks(w *OpenWrite, f Final, last *Response) {
+	var unnoted error // why the journals of those beside it may lack what it did
 	if w.Traits.Trades {
-		w.books.Leave(&w.booked, d.didOf(w, f, last))
+		unnoted = w.books.Leave(&w.booked, d.didOf(w, f, last))
 	}
 	if w.Traits.Levels {
-		d.noteWithOlder(w, record{NewerEnd: &newerEnd{w.Intent.ID, f.Outcome}})
+		unnoted = d.noteWithOlder(w, record{NewerEnd: &newerEnd{w.Intent.ID, f.Outcome}})
 	}
-	d.store.logged(w, d.store.end(context.Background(), w, &f))
+	if unnoted == nil {
+		d.store.logged(w, d.store.end(context.Background(), w, &f))
+	} else {
+		d.store.keep(w, &f)
+	}
 	if w.Traits.Levels {
 		d.levels.ended(w, f.Outcome)
 	}

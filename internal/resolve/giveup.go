@@ -34,10 +34,16 @@ func (d *Driver) giveUp(w *OpenWrite, shown *seenLook, why accounting.Reason) (f
 	// A later run must not judge it by a trail that ends here. That it hides nothing stands behind
 	// what those beside it have to know.
 	gone := record{Beside: &books.Note{NoIDs: true, NoTrail: true}}
-	if d.noteBefore(w, gone) != nil || !w.books.Settle(&w.booked, looks, shown.began[n-1], show) {
+	if d.noteBefore(w, gone) != nil {
 		return false
 	}
-	d.store.later(w, record{Beside: &books.Note{Settled: true}})
+	settled, unnoted := w.books.Settle(&w.booked, looks, shown.began[n-1], show)
+	if !settled {
+		return false
+	}
+	if unnoted == nil {
+		_ = d.store.later(w, record{Beside: &books.Note{Settled: true}})
+	}
 	w.settled.Store(true)
 	return true
 }

@@ -183,18 +183,24 @@ func mayBeThere(ctx context.Context, err error) bool {
 
 // note writes a fact down without waiting for the disk.
 func (s *store) note(w *OpenWrite, f ledger.Fact) {
-	s.later(w, record{Fact: &f})
+	_ = s.later(w, record{Fact: &f}) // what is missing is taken for the worst
 }
 
-func (s *store) later(w *OpenWrite, r record) {
+// later writes down what the next run is to know, where it has the write.
+func (s *store) later(w *OpenWrite, r record) error {
 	if s.journal == nil || !w.journaled {
-		return
+		return nil
 	}
-	s.write(w, r)
+	return s.write(w, r)
 }
 
-func (s *store) write(w *OpenWrite, r record) {
-	s.logged(w, s.append(context.Background(), false, w, r))
+func (s *store) write(w *OpenWrite, r record) error {
+	err := s.append(context.Background(), false, w, r)
+	s.logged(w, err)
+	if errors.Is(err, journal.ErrResolved) { // it has ended meanwhile, and needs no more
+		return nil
+	}
+	return err
 }
 
 func (s *store) logged(w *OpenWrite, err error) {
@@ -216,10 +222,15 @@ func (s *store) end(ctx context.Context, w *OpenWrite, f *Final) (err error) {
 		}
 		s.shared.owed.add(s.recordOf(w, r))
 	}
+	s.keep(w, f)
+	return err
+}
+
+// keep keeps the end of a write with a name that no journal has.
+func (s *store) keep(w *OpenWrite, f *Final) {
 	if w.Name != "" {
 		s.shared.kept.keep(w.Name, *f)
 	}
-	return err
 }
 
 func (s *store) append(ctx context.Context, durable bool, w *OpenWrite, r record) error {

@@ -302,21 +302,22 @@ func (d *Driver) levelsJournaled(w *OpenWrite) {
 	defer d.levels.notes.Unlock()
 	w.journaled = true
 	for _, n := range d.levels.begunAfter(w) {
-		d.store.later(w, record{Newer: newerOf(n.of)})
+		_ = d.store.later(w, record{Newer: newerOf(n.of)})
 		if n.ended {
-			d.store.later(w, record{NewerEnd: &newerEnd{n.of.Intent.ID, n.outcome}})
+			_ = d.store.later(w, record{NewerEnd: &newerEnd{n.of.Intent.ID, n.outcome}})
 		}
 	}
 }
 
 // noteWithOlder has the older settings that are open keep this one, or what it came to. Each comes before
 // the setting's own record: its first, which makes it durable, or its end.
-func (d *Driver) noteWithOlder(w *OpenWrite, r record) {
+func (d *Driver) noteWithOlder(w *OpenWrite, r record) (err error) {
 	d.levels.notes.Lock()
 	defer d.levels.notes.Unlock()
 	for _, older := range d.levels.openBefore(w) {
-		d.store.later(older, r)
+		err = errors.Join(err, d.store.later(older, r))
 	}
+	return err
 }
 
 // openBefore are the settings older than w whose outcome is not known.

@@ -118,7 +118,7 @@ func (d *Driver) register(ctx, caller context.Context, w *OpenWrite) error {
 // registerLevels is register for a setting of levels.
 func (d *Driver) registerLevels(ctx context.Context, w *OpenWrite) error {
 	d.levels.began(w)
-	d.noteWithOlder(w, record{Newer: newerOf(w)})
+	_ = d.noteWithOlder(w, record{Newer: newerOf(w)})
 	began, err := d.begin(ctx, w, books.Note{})
 	if began {
 		d.levelsJournaled(w)
