@@ -23,17 +23,17 @@ import (
 // heard is how one send ended, without secrets, and what that says.
 type heard struct {
 	transport.Exchanged
-	key     Key
-	verdict verdict.Ruling // of an answer that came
-	refusal *Error         // what has the shape of the service's no; nil otherwise
-	failed  error          // nil after a success
-	class   ledger.Class
-	stored  bool // the answer is the journal's
-	decoded bool // the result holds the answer
+	key         Key
+	verdict     verdict.Ruling // of an answer that came
+	refusal     *Error         // what has the shape of the service's no; nil otherwise
+	failed      error          // nil after a success
+	class       ledger.Class
+	fromJournal bool // the answer is the journal's
+	decoded     bool // the result holds the answer
 }
 
 // replayed reports whether the answer is the stored one of an earlier request.
-func (h *heard) replayed() bool { return h.stored || transport.Replayed(h.Header) }
+func (h *heard) replayed() bool { return h.fromJournal || transport.Replayed(h.Header) }
 
 // askedToWait is how long whoever answered, the service or something in front, asks to wait
 // because it is busy, and whether it does.

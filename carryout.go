@@ -22,7 +22,7 @@ func (c *call) carryOut() {
 	}
 	defer c.core.life.Leave()
 	defer c.letGo()
-	if !c.decide() || c.last.stored { // it has its answer from before
+	if !c.decide() || c.last.fromJournal { // it has its answer from before
 		return
 	}
 	c.gate, c.write.ctx = c.write, c.ctx
@@ -75,8 +75,8 @@ func (c *call) decide() bool {
 		if d.write != nil {
 			c.write.of = d.write
 		}
-		if d.stored != nil {
-			c.last = *d.stored
+		if d.kept != nil {
+			c.last = *d.kept
 		}
 		if d.outcome != NotApplied {
 			c.outcome = d.outcome
@@ -85,7 +85,7 @@ func (c *call) decide() bool {
 			return true
 		}
 		if d.err == nil { // the same client order id is on its way already
-			d.err = c.join(d.earlier, d.since)
+			d.err = c.join(d.earlier, d.asked)
 		}
 		if !errors.Is(d.err, errConcluded) {
 			c.stopped = d.err
@@ -96,7 +96,7 @@ func (c *call) decide() bool {
 
 // join takes the outcome of a write that was placed before under the same client
 // order id, and asks about it.
-func (c *call) join(earlier *resolve.OpenWrite, since uint64) error {
+func (c *call) join(earlier *resolve.OpenWrite, asked uint64) error {
 	select {
 	case <-earlier.Handed():
 	case <-c.ctx.Done():
@@ -107,7 +107,7 @@ func (c *call) join(earlier *resolve.OpenWrite, since uint64) error {
 		return errConcluded
 	}
 	c.write.of, c.write.mayHaveLeft = earlier, true
-	c.core.driver.Ask(earlier, since)
+	c.core.driver.Ask(earlier, asked)
 	c.waitFor(earlier)
 	return nil
 }

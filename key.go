@@ -29,8 +29,8 @@ type decisions struct {
 type decision struct {
 	write   *resolve.OpenWrite // nil if it has taken nothing that it would have to let go
 	earlier *resolve.OpenWrite // that has its name and is still on its way
-	since   uint64             // the number of the drivers' last request before the journal was read
-	stored  *heard             // the answer from before
+	asked   uint64             // the drivers' last request before the journal was read: a later one is not repeated
+	kept    *heard             // the answer from before
 	outcome Outcome            // of the decision that has the key, whichever call sent it
 	err     error
 }
@@ -52,7 +52,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	d.driver.Own(w, name)
 	if name != "" {
 		try = d.takeName(ctx, r, w, &terms, &is)
-		if is.err != nil || is.earlier != nil || is.stored != nil {
+		if is.err != nil || is.earlier != nil || is.kept != nil {
 			return is
 		}
 	}
@@ -64,8 +64,8 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	case source.id != "":
 		w.SetKey(resolve.Try{Key: derived(name, try), Number: try})
 		terms.Source = ledger.Derived
-		if since := source.since; !since.IsZero() && !terms.FirstUseKnown {
-			w.NotBefore, terms.NotBefore = since, true
+		if !source.since.IsZero() && !terms.FirstUseKnown {
+			w.NotBefore, terms.NotBefore = source.since, true
 		}
 	default:
 		w.SetKey(resolve.Try{Key: NewKey(), Number: try})
@@ -81,7 +81,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 // takeName takes a client order id, or a given key, and looks up what became of it before.
 func (d *decisions) takeName(ctx context.Context, r *request, w *resolve.OpenWrite, terms *ledger.Terms, is *decision) (try int) {
 	terms.FirstUseKnown = d.firstUseKnown(&r.opts.key)
-	is.since = d.driver.Requests()
+	is.asked = d.driver.Requests()
 	earlier, last, err := d.driver.Take(ctx, w)
 	if earlier != nil {
 		if is.earlier = earlier; !earlier.SameOrder(w) {
@@ -121,7 +121,7 @@ func (d *decisions) firstUseKnown(of *keySource) bool {
 // goOnBehind takes the answer of the write that had the name before, or returns the try that
 // follows it.
 func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, is *decision) (try int) {
-	given, a := r.opts.key.given != "", heard{key: last.Key, stored: true}
+	given, a := r.opts.key.given != "", heard{key: last.Key, fromJournal: true}
 	a.Received = last.At
 	switch spent := last.Spent(d.relies.Now()); {
 	case !bytes.Equal(last.Digest, digest):
@@ -130,7 +130,7 @@ func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, i
 	case last.Outcome == ledger.Applied && len(last.Answer) > 0:
 		a.Status, a.Body = 200, last.Answer
 		a.class = ledger.Success
-		is.stored, is.outcome = &a, Applied
+		is.kept, is.outcome = &a, Applied
 	case last.Outcome == ledger.Applied:
 		is.outcome = Applied
 		is.err = &GuardError{Kind: ErrDecided, Reason: fmt.Sprintf("resolved on %s by %s", last.At.Format(time.RFC3339), last.Evidence)}
@@ -138,7 +138,7 @@ func (d *decisions) goOnBehind(r *request, last *resolve.Final, digest []byte, i
 		a.Status, a.Body = last.Refused.Status, last.Refused.Body
 		q := question{request: r, meta: Meta{Operation: r.endpoint.Name}}
 		h := q.read(a)
-		is.stored = &h
+		is.kept = &h
 	case spent && given:
 		is.err = refuse(EnvLive, CodeIdempotencyKeyReused, "this idempotency key is used up: another order must have another key")
 	case spent:

@@ -221,7 +221,7 @@ func (c *call) prepareWrite() error {
 	w := c.write
 	if w.second() {
 		if err := c.pass(); err == nil && w.of.MaySend() {
-			w.asked, c.alone = true, true
+			w.asked, c.alone = true, true // from now on
 			return nil
 		}
 		// Without a place in the limits, or in the journal, it is left out.
@@ -245,6 +245,8 @@ func (c *call) prepareWrite() error {
 	return c.stopped
 }
 
+// passUnder is pass where an answer to an earlier send ends what may wait: the limits and the guards. The baseline,
+// the journal and the gate go by the context of the caller alone, which is writing.ctx.
 func (c *call) passUnder(ctx context.Context) error {
 	whole := c.ctx
 	defer func() { c.ctx = whole }()

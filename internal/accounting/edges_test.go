@@ -16,7 +16,7 @@ func edge(k ActKind, change ...func(*seen)) seen {
 	f := seen{At: at(lookTime), Facts: Facts{
 		Asked: Act{Kind: k, Side: Long, Size: num("1"), Percent: num("50"), Sent: 1}, Symbol: "X", From: served(fromTime),
 		Held: true, Exclusive: true,
-		Look: State{Status: "ACTIVE"}, Equal: 3,
+		Look: State{Status: "ACTIVE"}, EqualLooks: 3,
 	}, Base: &seenBase{Base: Base{Status: "ACTIVE"}, Rows: past}}
 	f.Look.Rows = past
 	for _, c := range change {
@@ -227,7 +227,7 @@ func TestEdge44_ATradeOfAnotherWrite(t *testing.T) {
 }
 
 func TestOneLookDecidesNothing(t *testing.T) {
-	once := func(f *seen) { f.Equal = 1 }
+	once := func(f *seen) { f.EqualLooks = 1 }
 	for name, f := range map[string]seen{"it ran": edge(Entry, holding("0", "1"), once), "it did not": edge(Entry, once)} {
 		assert.Equal(t, Verdict{Reason: LookAgain}, judged(f), name)
 	}

@@ -245,10 +245,11 @@ type Facts struct {
 	// IDs are of a limit or a Pro order; nil if they are not known. Runs: an own run may have rested orders since.
 	IDs  *IDs
 	Runs bool
-	// Look is the account now: what so many Equal looks in a row showed, [ledger.Lag] apart. One decides nothing.
-	// That a limit is absent needs three: it may have filled as the first was read, and been closed as the second was.
-	Look  State
-	Equal int
+	// Look is the account now: what so many equal looks in a row showed, [ledger.Lag] apart. One decides nothing,
+	// but for an order or a close on a course, where another look was before (Again). That a limit is absent
+	// needs three: it may have filled as the first was read, and been closed as the second was.
+	Look       State
+	EqualLooks int
 	// Still: the course ends at what equal looks show. Again: another look was before them, equal or not.
 	Still, Again bool
 	// Exclusive: nobody else trades the account.

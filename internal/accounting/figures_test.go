@@ -57,7 +57,7 @@ func plain(st start, a asked, ran bool) []string {
 	some := false
 	s := &search{formats: formats[:1], flats: no, flips: no, cut: 20}
 	s.report = func(sc *schedule) bool {
-		enough := sc.facts.Equal == 3 || a.kind != Limit && sc.facts.Equal == 2
+		enough := sc.facts.EqualLooks == 3 || a.kind != Limit && sc.facts.EqualLooks == 2
 		if s.runs == ran && s.fill <= 0 && sc.held && sc.facts.Base != nil && enough {
 			i := 1
 			if sc.exclusive {

@@ -103,7 +103,7 @@ func (f *Facts) courses() Verdict {
 		return f.present(why)
 	case outcome == ledger.NotApplied:
 		return f.absent()
-	case f.Course == nil, why == NothingFits && f.Equal >= 2, f.Still && !(f.Open && f.Exclusive): // nothing that follows says more
+	case f.Course == nil, why == NothingFits && f.EqualLooks >= 2, f.Still && !(f.Open && f.Exclusive): // nothing that follows says more
 		return f.unknownFor(why)
 	case f.Still: // another one is under way, which may never be found out about
 		return Verdict{Reason: PendingBeside}
@@ -141,7 +141,7 @@ func (r *Replay) nothing() bool {
 func (f *Facts) steady() bool {
 	switch {
 	case f.Course == nil || f.Asked.Kind == Pro:
-		return f.Equal >= 2
+		return f.EqualLooks >= 2
 	case f.Asked.Kind == Limit:
 		return f.Still
 	default:
@@ -163,7 +163,7 @@ func (f *Facts) absent() Verdict {
 	switch {
 	case !f.Held && !(f.Gone && f.lasts()):
 		v.Outcome, v.Reason = ledger.Unknown, NotHeld
-	case !f.steady(), f.Asked.Kind == Limit && f.Equal < 3:
+	case !f.steady(), f.Asked.Kind == Limit && f.EqualLooks < 3:
 		v.Outcome, v.Reason = ledger.Unknown, LookAgain
 	}
 	return v

@@ -35,7 +35,7 @@ func TestARunThatEndedBeforeTheBaseline(t *testing.T) {
 			f := seen{At: at(lookTime), Facts: Facts{
 				Asked: Act{Kind: Pro, Side: Long, Size: num("1"), Sent: 1}, Symbol: "X", From: served(fromTime),
 				Held: true, Exclusive: true,
-				Look: State{Runs: row.runs, Finished: Newest{IDs: row.finished}, Status: "ACTIVE"}, Equal: 2,
+				Look: State{Runs: row.runs, Finished: Newest{IDs: row.finished}, Status: "ACTIVE"}, EqualLooks: 2,
 			}, Base: &seenBase{IDs: IDs{FinishedLags: row.lags}}}
 			if v := judged(f); v.Reason != row.want {
 				t.Errorf("%d: %s, want %s", v.Outcome, v.Reason, row.want)
@@ -80,7 +80,7 @@ func turned(f seen) seen {
 }
 
 func TestIncompleteWrite(t *testing.T) {
-	of := func(a Act) Facts { return Facts{Asked: a, Symbol: "X", Held: true, Equal: 2} }
+	of := func(a Act) Facts { return Facts{Asked: a, Symbol: "X", Held: true, EqualLooks: 2} }
 	whole := Act{Kind: Entry, Side: Long, Size: num("1")}
 	for _, a := range []Act{whole, {Kind: Close}, {Kind: Pro}} {
 		if v := Judge(of(a)); v.Outcome != ledger.NotApplied {

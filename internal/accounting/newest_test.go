@@ -44,7 +44,7 @@ func TestEdge15_AProOrderInALongList(t *testing.T) {
 		v := Judge(Facts{
 			Asked: Act{Kind: Pro, Side: Long, Size: num("1"), Sent: 1}, Symbol: "X", From: served(fromTime),
 			Held: true, Exclusive: true, IDs: &IDs{Finished: newest(row.before).Head(64)},
-			Look: State{Finished: newest(row.now), Status: "ACTIVE"}, Equal: 2,
+			Look: State{Finished: newest(row.now), Status: "ACTIVE"}, EqualLooks: 2,
 		})
 		assert.Equal(t, row.want, v.Reason, row.name)
 	}

@@ -111,7 +111,7 @@ func (s *search) facts(base, look *view, end *world) seen {
 			Percent: decimal.NewFromInt(int64(s.ask.pct)), Sent: sentPlace,
 		},
 		Symbol: "X", From: served(fromTime),
-		Look: s.state(look), Equal: look.n,
+		Look: s.state(look), EqualLooks: look.n,
 		PendingBeside: end.beside, PendingID: end.pendingID, Ended: end.ended,
 	}, Known: s.knownIDs(end.known)}
 	if s.ask.kind == Close {

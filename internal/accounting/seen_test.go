@@ -81,7 +81,7 @@ func (s *seen) facts() Facts {
 	if at < 0 {
 		at = r.Rests(f.Asked)
 	}
-	f.Still = f.Equal >= 2
+	f.Still = f.EqualLooks >= 2
 	for i := range trail.Acts {
 		f.Still = f.Still && !trail.Acts[i].Heard.After(s.At.Add(-ledger.Lag))
 	}

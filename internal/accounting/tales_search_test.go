@@ -21,7 +21,7 @@ func factsOf(x *told, declared bool) seen {
 	f := seen{At: at(lookTime), Facts: Facts{
 		Asked: Act{Kind: o.kind, Side: Direction(o.side), Size: sized(o.size), Percent: decimal.NewFromInt(int64(o.percent)), Sent: 1}, Symbol: "X",
 		Held: true, Exclusive: declared,
-		Look: State{Status: "ACTIVE", Position: Holding{Size: x.facts.To.Decimal}}, Equal: 3,
+		Look: State{Status: "ACTIVE", Position: Holding{Size: x.facts.To.Decimal}}, EqualLooks: 3,
 	}, Base: &seenBase{Base: Base{Status: "ACTIVE", Position: x.facts.From}}}
 	for _, r := range slices.Backward(x.facts.Rows) {
 		r.Symbol, r.GrossPnL = "X", decimal.NewNullDecimal(decimal.Zero)

@@ -130,11 +130,11 @@ func (t *Trail) Begin(at Base, shown time.Time) bool {
 	return true
 }
 
-// Settle begins anew at what equal looks show, all of which show what happened before a moment,
+// BeginAnyway begins anew at what equal looks show, all of which show what happened before a moment,
 // and the last of which ended at another, although nobody has found out about some writes. over
 // says of which of these it was known by then that they can run no more: whatever they did, the
 // looks show it. False if another may have been on its way then.
-func (t *Trail) Settle(at Base, shown, ended time.Time, over func(id string) bool) bool {
+func (t *Trail) BeginAnyway(at Base, shown, ended time.Time, over func(id string) bool) bool {
 	var later []Own
 	for i := range t.Acts {
 		switch b := &t.Acts[i]; {

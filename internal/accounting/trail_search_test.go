@@ -242,7 +242,7 @@ func (s *trader) judge(look seenAt) {
 		case o == ledger.Unknown:
 			s.open++
 			s.why[why]++
-			if equal && s.settle(f) {
+			if equal && s.beginsAnyway(f) {
 				return true
 			}
 		case o == ledger.Applied != f.ran:
@@ -261,11 +261,11 @@ func (s *trader) judge(look seenAt) {
 	})
 }
 
-// settle goes on from what equal looks show, with what the write did unknown.
-func (s *trader) settle(f *flight) bool {
+// beginsAnyway goes on from what equal looks show, with what the write did unknown.
+func (s *trader) beginsAnyway(f *flight) bool {
 	at := Base{Position: decimal.NewFromInt(int64(f.look.pos)), Place: f.look.rows, Status: "ACTIVE"}
 	over := func(id string) bool { return id == f.id }
-	if f.look.rows != s.trades.End() || !Open(f.look.status) || !s.trail.Settle(at, s.at(f.look.at-5000), s.at(s.now), over) {
+	if f.look.rows != s.trades.End() || !Open(f.look.status) || !s.trail.BeginAnyway(at, s.at(f.look.at-5000), s.at(s.now), over) {
 		return false
 	}
 	s.settled++

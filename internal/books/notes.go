@@ -21,8 +21,8 @@ type Note struct {
 	// else was left is not known.
 	IDs   *accounting.IDs `json:"ids,omitempty"`
 	NoIDs bool            `json:"noIDs,omitempty"`
-	// Settled: it can run no more, and nobody finds out what it did: see [Books.Settle].
-	Settled bool `json:"settled,omitempty"`
+	// MarketOpen: it can run no more, and nobody finds out what it did: see [Books.OpenMarket].
+	MarketOpen bool `json:"marketOpen,omitempty"`
 	// Own are writes that ended beside it, of which the trail does not know: one that did not run has its id
 	// alone. All: they are all so far, in place of every note before.
 	Own []accounting.Own `json:"own,omitempty"`
@@ -40,7 +40,7 @@ func (n *Note) Add(later Note) {
 		*n = later
 		return
 	}
-	n.Settled = n.Settled || later.Settled
+	n.MarketOpen = n.MarketOpen || later.MarketOpen
 	n.Own = append(n.Own, later.Own...)
 	n.NoIDs, n.NoTrail = n.NoIDs || later.NoIDs, n.NoTrail || later.NoTrail
 }

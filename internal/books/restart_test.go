@@ -322,16 +322,16 @@ func TestARestartGoesOnWithTheOrderOfWrites(t *testing.T) {
 	assert.Equal(t, 13, b.lost("next").sent)
 }
 
-// A write that an earlier run has settled is over: it hides nothing, and counts as one that may have
+// A write that an earlier run has given up, with its market open, is over: it hides nothing, and counts as one that may have
 // run where the baseline that the next run goes on with is of before it.
-func TestASettledWriteAfterARestart(t *testing.T) {
+func TestAWriteThatWasGivenUpAfterARestart(t *testing.T) {
 	for name, row := range map[string]struct {
 		at   int // the baseline's
 		want []string
 	}{
 		"the baseline shows it":     {5, []string{"later"}},
-		"the baseline does not":     {4, []string{"settled", "later"}},
-		"nor does a much older one": {0, []string{"settled", "later"}},
+		"the baseline does not":     {4, []string{"given up", "later"}},
+		"nor does a much older one": {0, []string{"given up", "later"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := restartedBook(t, Earlier{})
@@ -340,9 +340,9 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 				w.ID, w.Asked = id, asked
 				return w
 			}
-			settled, later := of("settled"), of("later")
+			givenUp, later := of("given up"), of("later")
 			trail := &Saved{Trail: accounting.Trail{Base: &accounting.Base{At: row.at}, Acts: []accounting.Own{{ID: "later", Act: accounting.Act{Sent: 6}}}}}
-			b.Restore(Left{settled, Note{Sent: 5, Settled: true, NoTrail: true}}, Left{later, Note{Sent: 6, Trail: trail}})
+			b.Restore(Left{givenUp, Note{Sent: 5, MarketOpen: true, NoTrail: true}}, Left{later, Note{Sent: 6, Trail: trail}})
 			_, ok := b.Course(later, true, true, "ACTIVE")
 			require.True(t, ok)
 			var ids []string
@@ -350,8 +350,8 @@ func TestASettledWriteAfterARestart(t *testing.T) {
 				ids = append(ids, act.ID)
 			}
 			assert.Equal(t, row.want, ids)
-			assert.NotContains(t, b.of[mine].open, settled)
-			_, ok = b.Course(settled, true, true, "ACTIVE")
+			assert.NotContains(t, b.of[mine].open, givenUp)
+			_, ok = b.Course(givenUp, true, true, "ACTIVE")
 			assert.False(t, ok)
 		})
 	}

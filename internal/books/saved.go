@@ -208,21 +208,21 @@ func (a *account) goOn() {
 // that could run no more when the baseline was, or before this run, is in that.
 func (of *trail) left(l *Left, t *trails, began time.Time) {
 	own := of.Find(l.ID)
-	settled := l.Note.Settled
+	givenUp := l.Note.MarketOpen
 	switch {
-	case own == nil && settled && (of.Base == nil || of.Base.Shows(l.Note.Sent)):
+	case own == nil && givenUp && (of.Base == nil || of.Base.Shows(l.Note.Sent)):
 		return
 	case own == nil:
 		of.Add(accounting.Own{ID: l.ID, Act: *l.Asked, Place: -1})
 		if own = of.Find(l.ID); own == nil { // there are too many
-			if settled {
+			if givenUp {
 				of.Ended(true)
 			}
 			return
 		}
 		own.Sent = l.Note.Sent
 	}
-	if settled && own.Ended == 0 {
+	if givenUp && own.Ended == 0 {
 		own.Unsure, own.Heard, own.Ended = true, began, t.tick()
 	}
 	of.sort()

@@ -139,7 +139,7 @@ func (w *world) restart() {
 		l.before = b
 		l.Booked = &Booked{ID: b.ID, Asked: b.Asked, Places: b.Places, Entry: b.Entry, Run: b.Run, Note: b.Note}
 		b.Note = func(Note) error { return nil } // it is dead
-		l.given = note.Settled
+		l.given = note.MarketOpen
 		l.look, l.held = nil, time.Now()
 		all = append(all, Left{l.Booked, note})
 		w.found["left"]++
@@ -249,7 +249,7 @@ func (w *world) byID(b *Books, of *Booked, l *lost, began []time.Time, last *loo
 		return o != l && !o.over && !o.given && (o.market == l.market || !o.Asked.Kind.Acts())
 	})
 	f := b.Known(of, true, !w.shared && !l.gap, last.of(l.market), from)
-	f.Equal, f.Symbol, f.Held, f.Again, f.PendingBeside, f.PendingID = len(began), markets[l.market], true, again, beside, beside
+	f.EqualLooks, f.Symbol, f.Held, f.Again, f.PendingBeside, f.PendingID = len(began), markets[l.market], true, again, beside, beside
 	v := accounting.Judge(f)
 	w.found["by id "+v.Outcome.String()]++
 	return v.Outcome, v.Reason

@@ -74,8 +74,8 @@ func (w *world) judge() {
 		case w.wrong:
 		case outcome == ledger.Unknown && time.Since(l.held) < time.Minute && why != accounting.NoBaseline:
 			return false
-		case outcome == ledger.Unknown && l.Asked.Kind.Acts() && w.settles(l):
-			w.found["settled"]++
+		case outcome == ledger.Unknown && l.Asked.Kind.Acts() && w.opens(l):
+			w.found["given up, its market open"]++
 			l.given = true
 			w.left = append(w.left, l)
 		case outcome == ledger.Unknown && w.dice.IntN(2) == 0: // it stays in doubt, given up
@@ -92,25 +92,25 @@ func (w *world) judge() {
 	})
 }
 
-// settles goes on from what equal looks show, whatever the write did.
-func (w *world) settles(l *lost) bool {
+// opens goes on from what equal looks show, whatever the write did.
+func (w *world) opens(l *lost) bool {
 	if l.equal < 2 {
 		return false
 	}
 	looks, show := l.look.read(), l.look.of(l.market)
 	looks.Begun = l.began[len(l.began)-2]
-	if _, settles := w.GiveUp(l.Booked, looks, l.look.at, show); !settles || l.gap {
+	if _, opens := w.GiveUp(l.Booked, looks, l.look.at, show); !opens || l.gap {
 		return false
 	}
 	if !w.takes() {
 		return false
 	}
 	l.journal.note(Note{NoIDs: true, NoTrail: true})
-	settled, _ := w.Settle(l.Booked, looks, l.look.at, show)
-	if settled && w.takes() && w.dice.IntN(8) > 0 { // else it is killed between the two
-		l.journal.note(Note{Settled: true})
+	opened, _ := w.OpenMarket(l.Booked, looks, l.look.at, show)
+	if opened && w.takes() && w.dice.IntN(8) > 0 { // else it is killed between the two
+		l.journal.note(Note{MarketOpen: true})
 	}
-	return settled
+	return opened
 }
 
 func (w *world) leaveLost(l *lost, ran bool, from time.Time) (ended bool) {

@@ -28,7 +28,7 @@ type world struct {
 	ends  int            // how seldom it hands over
 	next  int
 	doubt []*lost
-	left  []*lost             // settled, and nobody finds out
+	left  []*lost             // given up, their markets open
 	wrote time.Time           // when a write last ended
 	still []pending.AccountID // as the journal had it then
 

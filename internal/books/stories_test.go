@@ -67,7 +67,7 @@ func TestABaselineIsOfOneMoment(t *testing.T) {
 
 // Equal looks begin a trail anew only if they show every write that was answered before, however
 // far reads are behind by the client's options.
-func TestLooksThatLagSettleNothing(t *testing.T) {
+func TestLooksThatLagOpenNoMarket(t *testing.T) {
 	for lag, want := range map[time.Duration]bool{ledger.Lag: true, 12 * time.Second: false} {
 		t.Run(lag.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -89,10 +89,10 @@ func TestLooksThatLagSettleNothing(t *testing.T) {
 				time.Sleep(lag)
 				again := w.look()
 				looks.Ended = again.ended
-				_, settles := w.GiveUp(lost, looks, again.at, saw.of(0))
-				assert.Equal(t, want, settles)
-				settled, unnoted := w.Settle(lost, looks, again.at, saw.of(0))
-				assert.Equal(t, want, settled)
+				_, opens := w.GiveUp(lost, looks, again.at, saw.of(0))
+				assert.Equal(t, want, opens)
+				opened, unnoted := w.OpenMarket(lost, looks, again.at, saw.of(0))
+				assert.Equal(t, want, opened)
 				require.NoError(t, unnoted)
 			})
 		})
@@ -181,8 +181,9 @@ func TestALimitThatWasFoundOut(t *testing.T) {
 }
 
 // A stop closes the position between the two reads of the last of two equal looks, and twenty trades elsewhere hide
-// it. What then settles a write says that the position may be gone: a lost order that opens the same again has run.
-func TestWhatSettlesMayHideAStop(t *testing.T) {
+// it. What then opens the market of a lost write again says that the position may be gone: a lost order that opens
+// the same again has run.
+func TestWhatOpensAMarketMayHideAStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := stillWorld(0, 1)
 		much := func() {
@@ -198,7 +199,7 @@ func TestWhatSettlesMayHideAStop(t *testing.T) {
 			return b
 		}
 		w.look()
-		settled := buys("settled")
+		givenUp := buys("given up")
 		time.Sleep(2 * ledger.Lag)
 		much()
 		first := w.look()
@@ -208,7 +209,7 @@ func TestWhatSettlesMayHideAStop(t *testing.T) {
 		much()
 		second := w.look()
 		require.True(t, first.of(0).Equal(second.of(0), btc))
-		opened, _ := w.Settle(settled, Read{Begun: first.at, Ended: second.ended}, second.at, second.of(0))
+		opened, _ := w.OpenMarket(givenUp, Read{Begun: first.at, Ended: second.ended}, second.at, second.of(0))
 		require.True(t, opened)
 
 		again := buys("again")

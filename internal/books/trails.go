@@ -318,7 +318,7 @@ type course struct {
 }
 
 // course returns what has happened in a write's symbol since its baseline; false without
-// one, and of a write that is settled.
+// one, and of a write that has ended or whose market is open again.
 func (a *account) course(w *Booked, alone bool, status string) (c course, ok bool) {
 	a.goOn()
 	t, symbol := &a.trails, w.Places[0].Symbol

@@ -129,7 +129,7 @@ func (a *account) restore(l *Left) {
 	}
 	a.trails.left = append(a.trails.left, *l)
 	w.journaled, w.detailed = true, true
-	if l.Note.Settled {
+	if l.Note.MarketOpen {
 		return
 	}
 	w.in = true

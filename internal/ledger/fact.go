@@ -86,9 +86,9 @@ type Fact struct {
 
 // Finding is what a look at the account comes to.
 type Finding struct {
-	// Equal means that this look and the one before it, a read lag earlier, are enough: they agree, or
+	// Enough means that this look and the one before it, a read lag earlier, are enough: they agree, or
 	// a course of trades explains both. Without that only a refusal that was replayed makes use of the outcome.
-	Equal bool `json:"e,omitempty"`
+	Enough bool `json:"e,omitempty"`
 	// Outcome is what the account shows. NotApplied means that no trace is there: the
 	// ledger knows whether one could still come.
 	Outcome Outcome `json:"o,omitempty"`

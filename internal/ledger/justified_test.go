@@ -143,7 +143,7 @@ func absent(t *Terms, facts []Fact) bool {
 		if fence || probe || f.Answer == partWay {
 			heldAt = f.At.Mono
 		}
-		if f.Kind != Looked || i == 0 || !f.Finding.Equal || f.Finding.Outcome != NotApplied {
+		if f.Kind != Looked || i == 0 || !f.Finding.Enough || f.Finding.Outcome != NotApplied {
 			continue
 		}
 		from := heldAt

@@ -154,7 +154,8 @@ func (l *Ledger) quietAt(now Instant) time.Duration {
 func (l *Ledger) noteRestart(now Instant) {
 	l.restored, l.lastByte = true, now.Mono
 	s := &l.sending
-	// The first send under a key is not on disk before its byte, and of an exit none has to be.
+	// Of the first send under a key no fact need be there, since the journal's begin or key stands for it, and of an
+	// exit none has to be.
 	if !s.over && (s.keySends == 0 || l.SendsMissing) {
 		s.begin()
 	}

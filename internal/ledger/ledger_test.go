@@ -71,7 +71,7 @@ func TestLateLooks(t *testing.T) {
 		wantStep(t, &l, due, Step{Do: Look, At: due})
 		l.Note(Fact{Kind: Looked, At: at(due)})
 		wantStep(t, &l, due, Step{Do: Look, At: due + Lag})
-		l.Note(Fact{Kind: Looked, At: at(due + Lag), Finding: Finding{Equal: true, Outcome: NotApplied}})
+		l.Note(Fact{Kind: Looked, At: at(due + Lag), Finding: Finding{Enough: true, Outcome: NotApplied}})
 		if done := due == Gone; l.Done() != done {
 			t.Errorf("after the looks at %v: done is %v", due, l.Done())
 		}
@@ -83,7 +83,7 @@ func TestLateLooks(t *testing.T) {
 	l = unheard(terms)
 	l.fenced(0, reused)
 	l.fenced(10*time.Minute, reused)
-	l.Note(Fact{Kind: Looked, At: at(11 * time.Minute), Finding: Finding{Equal: true, Outcome: Applied}})
+	l.Note(Fact{Kind: Looked, At: at(11 * time.Minute), Finding: Finding{Enough: true, Outcome: Applied}})
 	if l.Outcome() != Applied {
 		t.Error("a trace decides before the write is gone")
 	}
@@ -94,7 +94,7 @@ func TestAnAbsenceFromBeforeTheFenceDoesNotCount(t *testing.T) {
 	l.fenced(0, reused)
 	l.Note(Fact{Kind: Looked, At: at(10 * time.Minute)})
 	l.fenced(11*time.Minute, noOrder)
-	none := Finding{Equal: true, Outcome: NotApplied}
+	none := Finding{Enough: true, Outcome: NotApplied}
 	l.Note(Fact{Kind: Looked, At: at(11 * time.Minute), Finding: none})
 	require.False(t, l.Done(), "decided by one look after the fence")
 	l.Note(Fact{Kind: Looked, At: at(11*time.Minute + Lag - 1), Finding: none})
@@ -221,7 +221,7 @@ func TestFactsAreShortJSON(t *testing.T) {
 	for _, f := range []Fact{
 		{Kind: SendBegun, At: at(12345 * time.Millisecond)},
 		{Kind: FenceEnded, At: at(time.Second), Answer: replayed(locked), OwnRoute: true},
-		{Kind: Looked, At: Instant{Wall: wallStart}, Finding: Finding{Equal: true, Outcome: NotApplied}},
+		{Kind: Looked, At: Instant{Wall: wallStart}, Finding: Finding{Enough: true, Outcome: NotApplied}},
 	} {
 		text, err := json.Marshal(f)
 		require.NoError(t, err)

@@ -230,7 +230,7 @@ func TestWhenFencesAndProbesAreDue(t *testing.T) {
 	noProbe.NoProbe = true
 	looked := fenced(noProbe, 0, 10*time.Minute)
 	looked.Note(Fact{Kind: Looked, At: at(10*time.Minute - Lag)})
-	looked.Note(Fact{Kind: Looked, At: at(10 * time.Minute), Finding: Finding{Equal: true}})
+	looked.Note(Fact{Kind: Looked, At: at(10 * time.Minute), Finding: Finding{Enough: true}})
 	for name, c := range map[string]struct {
 		l    Ledger
 		now  time.Duration
@@ -258,7 +258,7 @@ func TestAProbeThatWasAnswered(t *testing.T) {
 	for name, answer := range map[string]Answer{"part-way": partWay, "other bytes": reused} {
 		l := received(derived)
 		l.probed(5*time.Second, answer)
-		l.Note(Fact{Kind: Looked, At: at(Gone), Finding: Finding{Equal: true, Outcome: Applied}})
+		l.Note(Fact{Kind: Looked, At: at(Gone), Finding: Finding{Enough: true, Outcome: Applied}})
 		if l.Outcome() != Applied || l.MaybeLate() {
 			t.Errorf("%s: %v, maybe late %v", name, l.Outcome(), l.MaybeLate())
 		}

@@ -68,7 +68,7 @@ type probeState struct {
 // lookState is where S5 and S6 stand.
 type lookState struct {
 	next    time.Duration
-	since   servicetime.Time // of the first look of a process, what it is a lag behind
+	since   servicetime.Time // when an earlier process held it: the first look here is due a lag after that
 	first   time.Duration    // the first look that may show absence
 	any     bool             // there was one
 	pairs   int              // of equal looks
@@ -237,7 +237,7 @@ func (l *Ledger) noteLook(f Fact) {
 		s.any, s.first = true, f.At.Mono
 	}
 	switch {
-	case !v.Equal || first && v.Outcome != Applied:
+	case !v.Enough || first && v.Outcome != Applied:
 		return
 	case v.Outcome == Applied, v.Outcome == NotApplied && absent && f.At.Mono-s.first >= lag:
 		l.resolve(v.Outcome)

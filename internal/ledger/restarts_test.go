@@ -24,7 +24,7 @@ func TestWhatARestartBeginsAnew(t *testing.T) {
 	l.probed(time.Second, inFlight)
 	assert.Equal(t, time.Second+fenceWait, l.known().fence.next, "the wait behind a probe")
 
-	none := Finding{Equal: true, Outcome: NotApplied}
+	none := Finding{Enough: true, Outcome: NotApplied}
 	l = unheard(market())
 	l.Note(Fact{Kind: Looked, At: at(Gone), Finding: none})
 	l.Note(Fact{Kind: Restarted, At: after(2*Gone, 0)})

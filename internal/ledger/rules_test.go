@@ -247,7 +247,7 @@ func TestProbeFollows(t *testing.T) {
 }
 
 func TestAGoneLimitMayHaveBeenCancelled(t *testing.T) {
-	none := Finding{Equal: true, Outcome: NotApplied}
+	none := Finding{Enough: true, Outcome: NotApplied}
 	look := func(terms Terms) Outcome {
 		l := unheard(terms)
 		l.fenced(Gone, reused)
@@ -349,7 +349,7 @@ func TestAStoredRefusalOnAnExclusiveAccount(t *testing.T) {
 
 // Where no later fence can hold, a look that leaves it open is the last until somebody asks.
 func TestTheLastLook(t *testing.T) {
-	day, open := 25*time.Hour, Finding{Equal: true}
+	day, open := 25*time.Hour, Finding{Enough: true}
 	for name, want := range map[string]Action{"market order": Fence, "derived, shared": Stop, "paper": Look} {
 		l := unheard(kinds()[name])
 		l.Note(Fact{Kind: Looked, At: at(day), Finding: open})

@@ -60,7 +60,7 @@ var (
 	fenceAnswers = []Answer{reused, success, noOrder, replayed(locked), partWay, locked, inFlight, noAccount, replayed(noAccount), silence}
 	lateAnswers  = []Answer{success, refused, replayed(refused), stalePrice, tooMany, inFlight, partWay, reused, failed, silence}
 	probeAnswers = []Answer{silence, replayed(success), success, replayed(refused), refused, partWay, inFlight, tooMany, reused, failed, unsent}
-	verdicts     = []Finding{{Equal: true}, {Equal: true, Outcome: Applied}, {Equal: true, Outcome: NotApplied}, {Outcome: NotApplied}, {Equal: true, Stays: true}}
+	verdicts     = []Finding{{Enough: true}, {Enough: true, Outcome: Applied}, {Enough: true, Outcome: NotApplied}, {Outcome: NotApplied}, {Enough: true, Stays: true}}
 )
 
 // kinds are the writes that the schedules are walked for.
@@ -300,7 +300,7 @@ func (w *walk) carryOut(do Action, a Answer) {
 	case Rekey:
 		w.note(Fact{Kind: KeyChanged})
 	case Look:
-		w.note(Fact{Kind: Looked, Finding: Finding{Equal: true}})
+		w.note(Fact{Kind: Looked, Finding: Finding{Enough: true}})
 	default:
 		begun := map[Action]FactKind{Send: SendBegun, Fence: FenceBegun, Probe: ProbeBegun}[do]
 		w.note(Fact{Kind: begun})

@@ -40,12 +40,12 @@ func (s *sending) changeKey() {
 }
 
 // noteSend takes the end of a send in. Doubt sticks: behind a send that may have been
-// applied only a success settles the write, or the repeated refusal of the one send
+// applied only a success decides the write, or the repeated refusal of the one send
 // that was in doubt. After two, a repeated refusal can be the second's, while the first
 // was executed and failed after that.
 func (l *Ledger) noteSend(f Fact) {
 	s, a := &l.sending, f.Answer
-	if !s.open { // the first send under a key is not on disk before its byte
+	if !s.open { // no fact SendBegun need be there: the journal's begin or key stands for the first send, and of an exit one may be missing
 		s.begin()
 	}
 	s.open, s.at = false, f.At.Mono

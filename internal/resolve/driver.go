@@ -200,13 +200,13 @@ func (d *Driver) describe(w *OpenWrite) pending.Doubt {
 	left := d.pending.wasLeft(w)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return pending.Doubt{Intent: w.intent(), Reason: w.known().reason, Left: left, Waiting: idle, MarketOpen: w.settled.Load()}
+	return pending.Doubt{Intent: w.intent(), Reason: w.known().reason, Left: left, Waiting: idle, MarketOpen: w.marketOpen.Load()}
 }
 
 // acknowledge notes a person's word, like any other fact: it is durable before anybody learns of it. It
 // waits for the turn that the write may be having, whose answer can be the service's word.
 func (d *Driver) acknowledge(ctx context.Context, w *OpenWrite, found ledger.Outcome, note string) error {
-	release, held, err := d.schedule.hold(ctx, w)
+	release, there, err := d.schedule.hold(ctx, w)
 	if err != nil {
 		return fmt.Errorf("trading: Acknowledge: write %s is being asked about: %w", w.Intent.ID, err)
 	}
@@ -214,10 +214,10 @@ func (d *Driver) acknowledge(ctx context.Context, w *OpenWrite, found ledger.Out
 	switch {
 	case !d.IsOpen(w):
 		return notPending(w.Intent.ID)
-	case !held && w.isForAPerson():
+	case !there && w.isForAPerson():
 		d.pending.remove(w)
 		return nil
-	case !held && !d.pending.claim(w):
+	case !there && !d.pending.claim(w):
 		return fmt.Errorf("trading: Acknowledge: write %s is being sent: wait for its call", w.Intent.ID)
 	}
 	f := ledger.Fact{Kind: ledger.Acknowledged, At: d.Clocks.Now(), Finding: ledger.Finding{Outcome: found}}
@@ -228,7 +228,7 @@ func (d *Driver) acknowledge(ctx context.Context, w *OpenWrite, found ledger.Out
 	case given && mayBeThere(ctx, err): // what cannot be taken back counts
 		err = fmt.Errorf("trading: Acknowledge: it counts, and whether the journal has it is not known: %w", err)
 	default:
-		if !held {
+		if !there {
 			d.pending.giveBack(w)
 		}
 		return fmt.Errorf("trading: Acknowledge: %w", err)
@@ -286,7 +286,7 @@ func (d *Driver) work(w *OpenWrite) (due time.Time, idle, stuck bool) {
 	case step.At > now.Mono:
 	default:
 		d.schedule.requested(w, d.pending.requests.Add(1))
-		err := d.carryOut(w, step, limits)
+		err := d.doStep(w, step, limits)
 		now = d.Clocks.Now()
 		step = d.nextStep(w, now, limits)
 		if err != nil {
@@ -300,16 +300,17 @@ func (d *Driver) work(w *OpenWrite) (due time.Time, idle, stuck bool) {
 		step.At = min(step.At, now.Mono+askAgain)
 	}
 	stuck = step.At-now.Mono >= longestWait && d.whyBlocked(w, w.known().lastErr) != ""
-	switch known := w.Ledger.Done() && w.Ledger.Outcome() != ledger.Unknown; {
-	case known:
+	switch {
+	case w.Ledger.Forget(): // nothing is to be found out
+	case !w.Ledger.Done() || w.Ledger.Outcome() == ledger.Unknown:
+		return d.Clocks.began.Add(step.At), idle, stuck
+	default:
 		if again, more := d.restoreLevels(w); more {
 			return again, false, false
 		}
-	case !w.Ledger.Forget():
-		return d.Clocks.began.Add(step.At), idle, stuck
 	}
 	d.worked(w)
-	return due, false, false
+	return time.Time{}, false, false
 }
 
 // learnTime asks for the service's time, once, where a write of an earlier run is about to wait: what that run
@@ -323,7 +324,7 @@ func (d *Driver) learnTime(w *OpenWrite) bool {
 	return err == nil
 }
 
-// worked ends a write that a turn has resolved.
+// worked ends a write of which a turn has found out all that there is.
 func (d *Driver) worked(w *OpenWrite) {
 	delete(d.seen, w)
 	if !w.Ledger.Forget() {

@@ -8,14 +8,15 @@ import (
 // giveUp notes that nobody can find out about a write, as two looks have shown. On a declared
 // account the looks then show all that there is, whatever the write did, since it can run no
 // more: once nothing else hides that, the market of an order or a close is open again, and only
-// its outcome stays unknown. final means that nothing is to be waited for.
+// its outcome stays unknown. final is false only where a later look could still open it. That a write
+// can still run the ledger knows: to it a look is final only once the write is held or gone.
 func (d *Driver) giveUp(w *OpenWrite, shown *seenLook, why accounting.Reason) (final bool) {
 	n := len(shown.began)
-	if !w.asked().Kind.Acts() || n < 2 || w.settled.Load() || !w.Ledger.WasOver(d.Clocks.Now()) {
+	if !w.asked().Kind.Acts() || n < 2 || w.marketOpen.Load() || !w.Ledger.WasOver(d.Clocks.Now()) {
 		return true
 	}
 	looks, show := books.Read{Begun: shown.began[n-2], Ended: shown.look.Ended}, shown.look.State(w.Intent.Symbol)
-	first, settles := w.books.GiveUp(&w.booked, looks, shown.began[n-1], show)
+	first, opens := w.books.GiveUp(&w.booked, looks, shown.began[n-1], show)
 	if first {
 		d.goOnBeside(w) // what waited for it in vain waits no more
 	}
@@ -28,7 +29,7 @@ func (d *Driver) giveUp(w *OpenWrite, shown *seenLook, why accounting.Reason) (f
 	if !exclusive || !accounting.Open(show.Status) {
 		return true
 	}
-	if !settles || !w.Ledger.WasOver(d.Clocks.At(looks.Begun)) {
+	if !opens || !w.Ledger.WasOver(d.Clocks.At(looks.Begun)) {
 		return false
 	}
 	// A later run must not judge it by a trail that ends here. That it hides nothing stands behind
@@ -37,13 +38,13 @@ func (d *Driver) giveUp(w *OpenWrite, shown *seenLook, why accounting.Reason) (f
 	if d.noteBefore(w, gone) != nil {
 		return false
 	}
-	settled, unnoted := w.books.Settle(&w.booked, looks, shown.began[n-1], show)
-	if !settled {
+	opened, unnoted := w.books.OpenMarket(&w.booked, looks, shown.began[n-1], show)
+	if !opened {
 		return false
 	}
 	if unnoted == nil {
-		_ = d.store.later(w, record{Beside: &books.Note{Settled: true}})
+		_ = d.store.later(w, record{Beside: &books.Note{MarketOpen: true}})
 	}
-	w.settled.Store(true)
+	w.marketOpen.Store(true)
 	return true
 }

@@ -255,8 +255,8 @@ func (s *store) recordOf(w *OpenWrite, r record) (journal.Record, error) {
 	return journal.Record{Intent: string(w.Intent.ID), Name: w.Name, Final: r.End != nil, Data: data}, nil
 }
 
-// settle has the journal take what it is owed before its last client closes.
-func (s *store) settle() {
+// payLast has the journal take what it is owed before its last client closes.
+func (s *store) payLast() {
 	if s.journal == nil {
 		return
 	}

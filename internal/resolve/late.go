@@ -156,12 +156,12 @@ func (d *Driver) noteLate(w *OpenWrite, a *Response) (ends bool) {
 // hearAfter takes in what comes once the call is over: the driver has the write, or it has ended.
 func (d *Driver) hearAfter(w *OpenWrite, a *Response) {
 	worker := d.workerOf(w)
-	release, held, err := worker.schedule.hold(d.cfg.Life.Closing, w)
+	release, there, err := worker.schedule.hold(d.cfg.Life.Closing, w)
 	if err != nil { // the client closes: that there was no answer is noted
 		return
 	}
 	defer release()
-	if !held {
+	if !there {
 		d.noteAfterEnd(w, a)
 		return
 	}

@@ -99,7 +99,7 @@ func (d *Driver) register(ctx, caller context.Context, w *OpenWrite) error {
 	if !live {
 		return nil
 	}
-	if d.pending.wentAhead(w.Intent.ID) { // it counts from none, and what was left counts too
+	if d.pending.wentAhead(w.Intent.ID) { // its number does not count what earlier runs sent, so its journal gets none
 		beside.Sent = 0
 	}
 	began, err := d.begin(ctx, w, beside)

@@ -38,7 +38,7 @@ func (d *Driver) Load(ctx context.Context) error {
 	if len(left) == 0 {
 		d.store.closeGap() // nothing is left that it matters to
 	}
-	if left, err = d.withoutForgotten(ctx, left); err != nil {
+	if left, err = d.endUnsent(ctx, left); err != nil {
 		return err
 	}
 	for _, w := range left {
@@ -83,9 +83,9 @@ func (d *Driver) readLeft(ctx context.Context) (left []*OpenWrite, err error) {
 	return left, nil
 }
 
-// withoutForgotten ends the writes whose keys may be another program's, and that need no
+// endUnsent ends the writes that sent nothing that may run, and whose keys may be another program's: they need no
 // resolution.
-func (d *Driver) withoutForgotten(ctx context.Context, left []*OpenWrite) (open []*OpenWrite, err error) {
+func (d *Driver) endUnsent(ctx context.Context, left []*OpenWrite) (open []*OpenWrite, err error) {
 	for _, w := range left {
 		if !w.Ledger.Forget() {
 			open = append(open, w)
@@ -178,7 +178,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (*Op
 	w.Ledger = ledger.Restore(terms, facts, known.Clocks.Now())
 	w.asked() // whose side the books take
 	w.books, w.booked = known.Books, d.bookWrite(w)
-	w.settled.Store(beside.Settled)
+	w.marketOpen.Store(beside.MarketOpen)
 	for i := range beside.Own {
 		beside.Own[i].Heard = time.Now() // when it ended, the clocks of this process do not know
 	}

@@ -41,11 +41,10 @@ func (l *AccountLook) State(symbol string) accounting.State {
 	}
 }
 
-// seenLook is the last look that a write was held against, and when it and those
-// before it began that showed the same.
+// seenLook is the newest look at a write, and the looks in a row that were equal to it, itself included.
 type seenLook struct {
 	look  *AccountLook
-	began []time.Time // the last three at most: no verdict needs more
+	began []time.Time // when the last three of them began: no verdict needs more
 	equal int         // how many they are in all
 }
 
@@ -107,7 +106,7 @@ func (d *Driver) look(w *OpenWrite, due time.Duration) error {
 				q.reason = "an exit went out beside it that the journal did not take"
 			}
 		})
-		f.Finding = ledger.Finding{Equal: v.Reason != accounting.LookAgain, Outcome: v.Outcome, Stays: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
+		f.Finding = ledger.Finding{Enough: v.Reason != accounting.LookAgain, Outcome: v.Outcome, Stays: final || stays || v.Reason == accounting.PendingBeside && shown.equal > looksBeside}
 		w.by = ByAccounting
 	}
 	w.Ledger.Note(f)
@@ -158,17 +157,19 @@ func (d *Driver) decide(w *OpenWrite, shown *seenLook, lookedBefore bool) accoun
 // judge is decide by accounting.
 func (d *Driver) judge(w *OpenWrite, shown *seenLook, lookedBefore bool) accounting.Verdict {
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
-	beside := d.pending.beside(w, isUnsettled)
+	beside := d.pending.beside(w, mayHide)
 	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(d.Clocks.Now())
 	exclusive := w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap // what others did is not known
 	began := time.Time{}
-	if n := len(shown.began); n >= 2 && w.asked().Kind != accounting.Limit { // the first may be behind an own write that the last two are not
-		began = shown.began[n-2]
-	} else if n >= 2 {
+	switch n := len(shown.began); {
+	case n < 2:
+	case w.asked().Kind == accounting.Limit: // which needs all three
 		began = shown.began[0]
+	default: // the last two are enough: an own write may have been answered right before the first
+		began = shown.began[n-2]
 	}
 	f := w.books.Known(&w.booked, held || gone, exclusive, shown.look.State(w.Intent.Symbol), began)
-	f.Equal, f.Symbol, f.Held, f.Gone, f.Again, f.PendingBeside, f.PendingID = len(shown.began), w.Intent.Symbol, held, gone, lookedBefore, beside, beside
+	f.EqualLooks, f.Symbol, f.Held, f.Gone, f.Again, f.PendingBeside, f.PendingID = len(shown.began), w.Intent.Symbol, held, gone, lookedBefore, beside, beside
 	if !w.Ledger.Without.Times {
 		f.From = d.Clocks.service.TradesFrom(d.Clocks.firstUse(w))
 	}

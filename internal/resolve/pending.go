@@ -85,7 +85,7 @@ func (d *Driver) PendingOn(ctx context.Context, environment spec.Environment, ac
 // Resolve waits for the outcome of a write by its id. The error is that of the journal:
 // why there is no outcome is in the resolution.
 func (d *Driver) Resolve(ctx context.Context, id pending.IntentID) (r Found, known bool, err error) {
-	since := d.Requests()
+	asked := d.Requests()
 	if err := d.Load(ctx); err != nil {
 		return r, false, err
 	}
@@ -96,16 +96,16 @@ func (d *Driver) Resolve(ctx context.Context, id pending.IntentID) (r Found, kno
 		}
 		return r, known, nil
 	}
-	d.Ask(e, since)
+	d.Ask(e, asked)
 	r, known = d.Wait(ctx, e)
 	return r, known, nil
 }
 
-// Ask has whoever works on a write go on with it, where nothing more is done. since is the number of
-// the last request when the caller began.
-func (d *Driver) Ask(w *OpenWrite, since uint64) {
+// Ask has whoever works on a write go on with it, where nothing more is done. asked is the number of
+// the last request when the caller began: a later one is not repeated.
+func (d *Driver) Ask(w *OpenWrite, asked uint64) {
 	worker := d.workerOf(w)
-	worker.schedule.ask(w, since, func() { w.Ledger.Note(ledger.Fact{Kind: ledger.Asked, At: worker.Clocks.Now()}) })
+	worker.schedule.ask(w, asked, func() { w.Ledger.Note(ledger.Fact{Kind: ledger.Asked, At: worker.Clocks.Now()}) })
 }
 
 // Wait waits until a write is resolved, nothing more is done about it, or the context
@@ -120,7 +120,7 @@ func (d *Driver) IsOpen(w *OpenWrite) bool { return d.pending.find(w.Intent.ID) 
 // Recover waits for the outcomes of the writes that earlier runs left, or clients that
 // have closed. The error joins those of the writes that have none.
 func (d *Driver) Recover(ctx context.Context) ([]Found, error) {
-	since := d.Requests()
+	asked := d.Requests()
 	if err := d.Load(ctx); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (d *Driver) Recover(ctx context.Context) ([]Found, error) {
 	for _, e := range d.pending.doubted() {
 		if d.pending.wasLeft(e) {
 			left = append(left, e)
-			d.Ask(e, since)
+			d.Ask(e, asked)
 		}
 	}
 	resolutions, open := make([]Found, len(left)), make([]error, len(left))
@@ -164,7 +164,7 @@ func (d *Driver) Leave() (left []pending.IntentID) {
 	if ended := d.pending.lastOf(d); ended != nil {
 		_ = d.store.handOver(*ended, d.Books.HandOver()) // without it the next run looks first
 	}
-	d.store.settle()
+	d.store.payLast()
 	for _, w := range d.pending.leave(d) {
 		left = append(left, w.Intent.ID)
 	}

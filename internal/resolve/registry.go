@@ -85,8 +85,8 @@ func (w *OpenWrite) shows() []pending.Place {
 	return places
 }
 
-// doubtedBeside returns the writes in doubt that show in one of a write's places and are not
-// settled, each once, without it.
+// doubtedBeside returns the writes in doubt that show in one of a write's places and keep
+// them closed, each once, without it.
 func (r *registry) doubtedBeside(e *OpenWrite) (beside []*OpenWrite) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +94,7 @@ func (r *registry) doubtedBeside(e *OpenWrite) (beside []*OpenWrite) {
 		return nil
 	}
 	for other := range r.around(e.shows()) {
-		if other != e && other.doubted && !other.settled.Load() && !slices.Contains(beside, other) {
+		if other != e && other.doubted && !other.marketOpen.Load() && !slices.Contains(beside, other) {
 			beside = append(beside, other)
 		}
 	}
@@ -183,7 +183,7 @@ func (r *registry) open() (doubted, sent []*OpenWrite) {
 	return doubted, sent
 }
 
-// doubtedIn returns the ids of the writes in doubt that show in a place and are not settled,
+// doubtedIn returns the ids of the writes in doubt that show in a place and keep it closed,
 // oldest first.
 func (r *registry) doubtedIn(p pending.Place) []pending.IntentID {
 	r.mu.Lock()
@@ -193,7 +193,7 @@ func (r *registry) doubtedIn(p pending.Place) []pending.IntentID {
 	}
 	var ids []pending.IntentID
 	for e := range r.around([]pending.Place{p}) {
-		if e.doubted && !e.settled.Load() {
+		if e.doubted && !e.marketOpen.Load() {
 			ids = append(ids, e.Intent.ID)
 		}
 	}

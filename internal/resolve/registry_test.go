@@ -67,7 +67,7 @@ func TestEntriesThatShowInOnePlace(t *testing.T) {
 			}
 			for _, when := range []string{"before Add", "after it"} {
 				assert.ElementsMatch(t, row.beside, idsOfWrites(r.doubtedBeside(e)), when)
-				assert.Equal(t, len(row.beside) > 0, r.beside(e, isUnsettled), when)
+				assert.Equal(t, len(row.beside) > 0, r.beside(e, mayHide), when)
 				r.add(e)
 				r.doubt(e)
 			}
@@ -76,7 +76,7 @@ func TestEntriesThatShowInOnePlace(t *testing.T) {
 				r.remove(there)
 			}
 			assert.Empty(t, r.doubtedBeside(e))
-			assert.False(t, r.beside(e, isUnsettled))
+			assert.False(t, r.beside(e, mayHide))
 		})
 	}
 }
@@ -146,13 +146,13 @@ func TestAnIdIsTakenUntilItsEntryIsRemoved(t *testing.T) {
 	r.remove(again) // which is not there
 	assert.Len(t, r.doubted(), 1)
 	assert.Same(t, first, r.find("a"))
-	assert.True(t, r.beside(placed("it", btcPlace), isUnsettled))
+	assert.True(t, r.beside(placed("it", btcPlace), mayHide))
 
 	r.remove(first)
 	r.remove(first) // again
 	assert.Empty(t, r.doubtedBeside(placed("it", btcPlace)))
 	assert.Nil(t, r.find("a"))
-	assert.False(t, r.beside(placed("it", btcPlace), isUnsettled))
+	assert.False(t, r.beside(placed("it", btcPlace), mayHide))
 	assert.True(t, r.add(again))
 	assert.Same(t, again, r.find("a"))
 	assert.Empty(t, r.doubted(), "what was said of it before counts for nothing")
@@ -177,7 +177,7 @@ func TestTheRegistryIsSharedByGoroutines(t *testing.T) {
 	group.Wait()
 	assert.Empty(t, r.doubted())
 	assert.Nil(t, r.doubtedIn(btcPlace))
-	assert.False(t, r.beside(placed("it", btcPlace, accountPlace), isUnsettled))
+	assert.False(t, r.beside(placed("it", btcPlace, accountPlace), mayHide))
 }
 
 // A program that leaves the market says so by its context.

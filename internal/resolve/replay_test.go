@@ -145,5 +145,5 @@ func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
 	later := held(r.buy("later"))
 	assert.Equal(t, ledger.NotApplied, r.long(later, 1, 2).Outcome)
 	assert.Equal(t, ledger.Applied, r.long(later, 2, 2).Outcome)
-	assert.False(t, r.pending.beside(later, isUnsettled))
+	assert.False(t, r.pending.beside(later, mayHide))
 }

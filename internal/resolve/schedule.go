@@ -72,17 +72,17 @@ func (s *schedule) requested(of *OpenWrite, number uint64) {
 	}
 }
 
-// ask gives an idle or stuck job a turn. since is the number of the last request when the caller
+// ask gives an idle or stuck job a turn. asked is the number of the last request when the caller
 // began: one that came after it, such as the first after the journal was loaded, is the
 // caller's, and is not repeated. again is called before the turn.
-func (s *schedule) ask(of *OpenWrite, since uint64, again func()) {
+func (s *schedule) ask(of *OpenWrite, asked uint64, again func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	j := s.jobs[of]
 	if j == nil {
 		return
 	}
-	if j.rests() && !j.busy && j.asked <= since {
+	if j.rests() && !j.busy && j.asked <= asked {
 		again()
 		j.idle, j.stuck, j.due, j.changed = false, false, time.Time{}, make(chan struct{})
 	}
@@ -153,9 +153,9 @@ func (s *schedule) has(of *OpenWrite) (found, idle bool) {
 }
 
 // hold keeps a job from having turns until release, once the turn that it may be having is
-// over: it waits for that as long as the context lasts. held is false for a job that is not
-// there.
-func (s *schedule) hold(ctx context.Context, of *OpenWrite) (release func(), held bool, err error) {
+// over: it waits for that as long as the context lasts. Of a job that is not there nothing is kept: its write
+// has ended, or nobody works on it.
+func (s *schedule) hold(ctx context.Context, of *OpenWrite) (release func(), there bool, err error) {
 	for {
 		s.mu.Lock()
 		j := s.jobs[of]
@@ -242,8 +242,8 @@ func (s *schedule) before(now time.Time, a *OpenWrite, aAt *job, b *OpenWrite, b
 		return aDue
 	case !aDue:
 		return aAt.due.Before(bAt.due)
-	case a.settled.Load() != b.settled.Load():
-		return b.settled.Load()
+	case a.marketOpen.Load() != b.marketOpen.Load():
+		return b.marketOpen.Load()
 	case isYoung(a) != isYoung(b):
 		return isYoung(a)
 	case (aAt.waiting > 0) != (bAt.waiting > 0):

@@ -256,7 +256,7 @@ func TestASettledJobIsLast(t *testing.T) {
 		r := newTurns(t, true)
 		r.until = time.Now().Add(time.Second)
 		r.add(r.write(1))
-		r.write(1).settled.Store(true)
+		r.write(1).marketOpen.Store(true)
 		r.add(r.write(2))
 		time.Sleep(time.Second)
 		assert.Equal(t, []int{2, 1}, r.had())

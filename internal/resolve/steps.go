@@ -58,8 +58,8 @@ func (d *Driver) nextStep(w *OpenWrite, now ledger.Instant, limits ledger.Limits
 	return step
 }
 
-// carryOut does one step.
-func (d *Driver) carryOut(w *OpenWrite, step ledger.Step, limits ledger.Limits) error {
+// doStep does one step.
+func (d *Driver) doStep(w *OpenWrite, step ledger.Step, limits ledger.Limits) error {
 	switch step.Do {
 	case ledger.Fence:
 		err, full := d.fence(w, limits), (*noRoom)(nil)
@@ -266,7 +266,7 @@ func (d *Driver) fenceAlone(w *OpenWrite) error {
 		case namespaceOne:
 		case namespaceUnclear:
 			f.Useless = true
-		default: // what the answer proves is not known yet, or nothing: the next goes by its own route
+		case namespaceUnknown, namespaceByRoute: // what the answer proves is not known yet, or nothing: then the next goes by its own route
 			h = Response{Answer: ledger.Answer{Class: ledger.Foreign}, Err: errKeysUnknown}
 		}
 	}
@@ -369,8 +369,8 @@ func (w *OpenWrite) found() string {
 	return w.by.String() + ": " + why
 }
 
-// isUnsettled reports whether a write may hide something.
-func isUnsettled(w *OpenWrite) bool { return !w.settled.Load() }
+// mayHide reports whether a write may hide something.
+func mayHide(w *OpenWrite) bool { return !w.marketOpen.Load() }
 
 // sendOnce sends a fence, or a request like one.
 func (d *Driver) sendOnce(place Prepared) Response {

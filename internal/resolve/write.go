@@ -158,7 +158,7 @@ type OpenWrite struct {
 	journaled  bool                 // its journal knows it
 	gap        bool                 // an exit beside it may be in no journal
 	abandoned  bool                 // the client that began it has closed; the registry's
-	settled    atomic.Bool          // nobody may ever find out, and it hides nothing: it stays in doubt, and keeps its places closed no longer
+	marketOpen atomic.Bool          // nobody may ever find out, and it hides nothing: it stays in doubt, and keeps its places closed no longer
 	over       bool                 // the call that sends it is
 	heardLate  bool                 // an answer to a send that nobody waits for has decided it
 	late       atomic.Pointer[late] // what came of such sends; nil where there are none

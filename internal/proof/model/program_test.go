@@ -407,7 +407,7 @@ func (p *program) look() {
 	w := p.w
 	if w.levels.on {
 		w.checksLevel(p.l.Held())
-		p.note(ledger.Fact{Kind: ledger.Looked, Finding: ledger.Finding{Equal: true, Stays: true}})
+		p.note(ledger.Fact{Kind: ledger.Looked, Finding: ledger.Finding{Enough: true, Stays: true}})
 		return
 	}
 	seen := 0
@@ -416,7 +416,7 @@ func (p *program) look() {
 			seen++
 		}
 	}
-	v := ledger.Finding{Equal: p.looks && seen == p.seen && w.now-p.looked >= ledger.Lag}
+	v := ledger.Finding{Enough: p.looks && seen == p.seen && w.now-p.looked >= ledger.Lag}
 	t := &p.on.terms
 	switch {
 	case seen > 0 && t.Exclusive && !p.gap:

@@ -196,7 +196,7 @@ var needed = []without{
 	// Looks.
 	{"before it is gone, absence decides nothing under 422", market(),
 		decides(func(_ *program, f *ledger.Fact) bool {
-			return f.Kind == ledger.Looked && f.Finding.Equal && f.Finding.Outcome == ledger.NotApplied
+			return f.Kind == ledger.Looked && f.Finding.Enough && f.Finding.Outcome == ledger.NotApplied
 		}), []string{"takes 14 min", "caller leaves"}, ranAfterNotApplied},
 	// Named keys.
 	{"a key whose first use is unknown begins in doubt", with("", derived, firstUse, noJournal),

@@ -7,10 +7,10 @@ import (
 )
 
 // GiveUp notes that nobody can find out about a write, which can run no more: whatever it did,
-// reads that begin from now on show it. first reports whether nobody knew that before, settles
+// reads that begin from now on show it. first reports whether nobody knew that before, opens
 // whether what equal looks show is a baseline now, from the begin of the first to the end of the last, which
 // began at a moment: no other write may have been on its way then but those that were given up before.
-func (b *Books) GiveUp(w *Booked, looks Read, last time.Time, show accounting.State) (first, settles bool) {
+func (b *Books) GiveUp(w *Booked, looks Read, last time.Time, show accounting.State) (first, opens bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if first = w.given.IsZero(); first {
@@ -22,21 +22,21 @@ func (b *Books) GiveUp(w *Booked, looks Read, last time.Time, show accounting.St
 	}
 	a.goOn()
 	of := a.trails.trail(w.Places[0].Symbol).Trail
-	return first, a.settle(w, &of, looks, last, show)
+	return first, a.opens(w, &of, looks, last, show)
 }
 
-// Settle begins the trail of a write's symbol anew with what equal looks show, and takes the
+// OpenMarket begins the trail of a write's symbol anew with what equal looks show, and takes the
 // write out of the books: it stays unknown, and hides nothing. False as for [Books.GiveUp]; the error as of
 // [Books.Leave].
-func (b *Books) Settle(w *Booked, looks Read, last time.Time, show accounting.State) (settled bool, unnoted error) {
+func (b *Books) OpenMarket(w *Booked, looks Read, last time.Time, show accounting.State) (opened bool, unnoted error) {
 	unnoted = b.noting(nil, w, func(a *account) []note {
 		if !w.in || !a.declared {
-			settled = !w.in
+			opened = !w.in
 			return nil
 		}
 		a.goOn()
 		of := a.trails.trail(w.Places[0].Symbol)
-		if settled = a.settle(w, &of.Trail, looks, last, show); !settled {
+		if opened = a.opens(w, &of.Trail, looks, last, show); !opened {
 			return nil
 		}
 		did := &Did{ShownFrom: looks.Begun, Own: accounting.Own{Unsure: true, Heard: looks.Begun}}
@@ -44,11 +44,11 @@ func (b *Books) Settle(w *Booked, looks Read, last time.Time, show accounting.St
 		a.unclear(w, did)
 		return a.notesOf(w, did.Own, did)
 	})
-	return settled, unnoted
+	return opened, unnoted
 }
 
-// settle begins a trail anew with what equal looks show, if nothing can hide what is there.
-func (a *account) settle(w *Booked, of *accounting.Trail, looks Read, last time.Time, show accounting.State) bool {
+// opens begins a trail anew with what equal looks show, if nothing can hide what is there.
+func (a *account) opens(w *Booked, of *accounting.Trail, looks Read, last time.Time, show accounting.State) bool {
 	t := &a.trails
 	if t.lists.IsZero() || !accounting.Open(show.Status) || !t.trades.Known || !t.trades.Newest(show.Rows) {
 		return false
@@ -65,5 +65,5 @@ func (a *account) settle(w *Booked, of *accounting.Trail, looks Read, last time.
 	}
 	at := accounting.Base{Position: show.Position.Size, Place: t.trades.End(), Status: show.Status, At: t.clock}
 	_, at.Newer = a.nearby(at.Place, w.Places[0].Symbol, last, looks.Ended)
-	return of.Settle(at, looks.Begun.Add(-a.lag), looks.Ended, func(id string) bool { return over[id] })
+	return of.BeginAnyway(at, looks.Begun.Add(-a.lag), looks.Ended, func(id string) bool { return over[id] })
 }
