@@ -228,7 +228,7 @@ func TestAListOfFinishedRunsMayLag(t *testing.T) {
 	b.SawTrades(mine, atOnce(b.now), func(int) []accounting.Row { return nil })
 	lags := func(w *Booked) bool {
 		b.Enter(w)
-		defer b.Leave(w, nil)
+		defer func() { _ = b.Leave(w, nil) }()
 		return w.ids != nil && w.ids.FinishedLags
 	}
 	b.SawFinished(mine, atOnce(b.now), accounting.Newest{})

@@ -54,7 +54,7 @@ func TestTheTradeOfAnOwnClose(t *testing.T) {
 				sent := b.now
 				b.pass(time.Second)
 				own := accounting.Own{Act: accounting.Act{Kind: accounting.Close, Ran: true}, Began: sent, Heard: b.now}
-				b.Leave(w, &Did{Own: own, Profit: decimal.NewNullDecimal(decimal.NewFromInt(5))})
+				_ = b.Leave(w, &Did{Own: own, Profit: decimal.NewNullDecimal(decimal.NewFromInt(5))})
 			}
 			b.pass(time.Minute)
 			for range 2 { // the second list shows nothing new

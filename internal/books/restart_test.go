@@ -365,9 +365,9 @@ func TestAJournalKnowsThatATrailCountsNoMore(t *testing.T) {
 		want int
 	}{
 		"nothing happens":              {func(*book, *Booked) {}, 0},
-		"another one ends":             {func(b *book, _ *Booked) { b.Leave(b.lost("beside"), after(1, 1)) }, 0},
+		"another one ends":             {func(b *book, _ *Booked) { _ = b.Leave(b.lost("beside"), after(1, 1)) }, 0},
 		"nothing explains the account": {func(b *book, w *Booked) { b.Lost(w); b.Lost(w) }, 1},
-		"another one is unclear":       {func(b *book, _ *Booked) { b.Leave(b.lost("beside"), unclear(b.now)) }, 1},
+		"another one is unclear":       {func(b *book, _ *Booked) { _ = b.Leave(b.lost("beside"), unclear(b.now)) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := restartedBook(t, Earlier{None: true})
@@ -439,7 +439,7 @@ func TestALeftWriteThatABaselineMayHave(t *testing.T) {
 		older, lost := left("older", Note{Sent: 1}), left("lost", Note{Sent: 6, Trail: saved, Own: told})
 		b.Restore(older, lost)
 		if told == nil {
-			b.Leave(older.Booked, &Did{ShownFrom: b.now, Own: accounting.Own{Act: accounting.Act{Ran: true}}})
+			_ = b.Leave(older.Booked, &Did{ShownFrom: b.now, Own: accounting.Own{Act: accounting.Act{Ran: true}}})
 		}
 		b.SawTrades(mine, atOnce(time.Now().Add(time.Minute)), func(int) []accounting.Row { return nil })
 		c, ok := b.Course(lost.Booked, true, true, "ACTIVE")

@@ -456,7 +456,11 @@ func (w *world) write(kind int) {
 	sent := time.Now()
 	w.pass(200)
 	if w.deep++; w.deep < 3 && w.dice.IntN(8) == 0 { // one more beside it
-		w.write(anOrder + w.dice.IntN(2))
+		next := anOrder + w.dice.IntN(2)
+		if w.waits && w.blind { // no entry goes before the journal was read
+			next = aClose
+		}
+		w.write(next)
 	}
 	defer func() { w.deep-- }()
 	isLost := (kind != aLimit || w.waits) && (w.losing || w.dice.IntN(4) == 0)

@@ -82,7 +82,7 @@ func TestLooksThatLagOpenNoMarket(t *testing.T) {
 				}
 				lost := buy("lost")
 				w.Doubt(lost)
-				w.Leave(buy("answered"), after(1, 1))
+				_ = w.Leave(buy("answered"), after(1, 1))
 				time.Sleep(8 * time.Second)
 				saw := w.look()
 				looks := saw.read()
@@ -164,7 +164,7 @@ func TestALimitThatWasFoundOut(t *testing.T) {
 		w.trade(0, 1, accounting.Market, "limit")
 		time.Sleep(time.Minute)
 		shown := w.look().at
-		w.Leave(limit, &Did{ShownFrom: shown, Own: accounting.Own{Act: accounting.Act{Ran: true}, Heard: time.Now()}})
+		_ = w.Leave(limit, &Did{ShownFrom: shown, Own: accounting.Own{Act: accounting.Act{Ran: true}, Heard: time.Now()}})
 		lost := b.order(btc)
 		lost.ID = "lost"
 		w.Enter(lost)

@@ -62,7 +62,7 @@ func TestNothingIsKeptOfWhatIsOver(t *testing.T) {
 	b := newBook(t)
 	w := b.order("BTC")
 	b.Restore(Left{w, Note{}})
-	b.Leave(w, nil)
+	_ = b.Leave(w, nil)
 	assert.Empty(t, b.of[mine].trails.left)
 }
 
@@ -96,7 +96,7 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	b.Declare(declared)
 	b.look("ACTIVE")
 	var notes []Note
-	b.Leave(b.lost("refused before"), &Did{Own: accounting.Own{Unsure: true}})
+	_ = b.Leave(b.lost("refused before"), &Did{Own: accounting.Own{Unsure: true}})
 	lost := b.order("BTC")
 	lost.ID, lost.Asked = "lost", asked
 	lost.Note = func(n Note) error { notes = append(notes, n); return nil }
@@ -105,8 +105,8 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	require.NoError(t, err)
 	b.Doubt(lost)
 	beside := b.lost("refused beside")
-	b.Leave(beside, &Did{Own: accounting.Own{Unsure: true}})
-	b.Leave(b.lost("did not run"), nil)
+	_ = b.Leave(beside, &Did{Own: accounting.Own{Unsure: true}})
+	_ = b.Leave(b.lost("did not run"), nil)
 
 	judge := func(b *book, w *Booked, size int64) (ledger.Outcome, accounting.Reason) {
 		c, ok := b.Course(w, true, true, "ACTIVE")
@@ -172,12 +172,12 @@ func TestAWriteEndsOnce(t *testing.T) {
 	assert.Positive(t, ended)
 	_, _ = b.Course(w, true, true, "ACTIVE")
 	assert.Equal(t, ended, of.trail("BTC").Find("w_1").Ended)
-	b.Leave(w, after(1, 1))
+	_ = b.Leave(w, after(1, 1))
 	assert.Equal(t, ended, of.trail("BTC").Find("w_1").Ended)
 	assert.Equal(t, 1, of.since)
-	b.Leave(b.lost("w_2"), nil)
+	_ = b.Leave(b.lost("w_2"), nil)
 	assert.Equal(t, 1, of.since, "it did nothing")
-	b.Leave(b.lost("w_3"), after(1, 2))
+	_ = b.Leave(b.lost("w_3"), after(1, 2))
 	assert.Greater(t, of.trail("BTC").Find("w_3").Ended, ended)
 	_, ok = b.Course(b.order("BTC"), true, true, "ACTIVE")
 	assert.False(t, ok, "a write that is not on the trail")
@@ -194,7 +194,7 @@ func TestATrailThatWasTooLong(t *testing.T) {
 	assert.Equal(t, 2, of.trail("BTC").Missing)
 	for _, w := range all {
 		assert.True(t, of.trail("BTC").Full)
-		b.Leave(w, nil)
+		_ = b.Leave(w, nil)
 	}
 	assert.False(t, of.trail("BTC").Full)
 	assert.Zero(t, of.trail("BTC").Missing)

@@ -201,10 +201,10 @@ func TestWhatWaitsIsKnownToWhoDeclaresLater(t *testing.T) {
 	order, limit := b.order("BTC"), b.limit("BTC")
 	b.Enter(order)
 	assert.False(t, b.Wants(order))
-	b.Leave(order, nil)
+	_ = b.Leave(order, nil)
 	b.Enter(limit)
 	require.True(t, b.Wants(limit))
-	b.Leave(limit, resting("ord_1"))
+	_ = b.Leave(limit, resting("ord_1"))
 	b.Declare(declared)
 	assert.Equal(t, []string{"ord_1"}, IDsOf(b.of[mine].trails.known("BTC", b.now)))
 }

@@ -55,7 +55,7 @@ func TestDescribe(t *testing.T) {
 		d := client(t, &service{answers: answered()}, on(k), foreground)
 		began := time.Now()
 		w := lost(t, d, "w_1", order, named("entry 7"))
-		d.store.later(w, record{Beside: &books.Note{Own: []accounting.Own{{Heard: began.Add(time.Hour)}}}})
+		_ = d.store.later(w, record{Beside: &books.Note{Own: []accounting.Own{{Heard: began.Add(time.Hour)}}}})
 		_, known := d.Wait(t.Context(), w)
 		require.True(t, known)
 		h := journal.History{Intent: "w_1", Final: true}

@@ -80,7 +80,7 @@ func TestADoubtWaitsForTheWritesBesideIt(t *testing.T) {
 	r := newReplays(t)
 	lost, beside := held(r.buy("lost")), r.buy("beside")
 	assert.Equal(t, accounting.PendingBeside, r.long(lost, 1, 2).Reason)
-	r.Books.Leave(&beside.booked, nil)
+	_ = r.Books.Leave(&beside.booked, nil)
 	assert.Equal(t, ledger.Applied, r.long(lost, 1, 2).Outcome)
 }
 
@@ -133,7 +133,7 @@ func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
 	assert.False(t, look(lost), "the other is not given up")
 	exit := r.buy("an exit")
 	assert.False(t, look(other), "an exit is on its way")
-	r.Books.Leave(&exit.booked, nil)
+	_ = r.Books.Leave(&exit.booked, nil)
 	r.pending.remove(exit)
 	assert.Equal(t, 2, closed())
 	assert.True(t, look(other))
