@@ -32,13 +32,13 @@ type Booked struct {
 	over    int // and when it ended, or could run no more; 0 before
 
 	given     time.Time // when nobody could find out about it any more; zero before
-	in        bool
+	in        bool // it is among the open writes
 	anew      bool // its account began anew meanwhile
-	noIDs     bool // its journal says so of its ids, or will once it has the write
-	noTrail   bool // and this of its trail
+	noIDs     bool // [Note.NoIDs] by its journal, or by what that gets once it has the write
+	noTrail   bool // [Note.NoTrail], likewise
 	detailed  bool // its journal is to know each write beside it
-	based     bool // and has a trail that counts
-	journaled bool
+	based     bool // its journal has a trail that counts
+	journaled bool // its journal has it
 }
 
 // account is whose it is.

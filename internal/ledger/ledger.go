@@ -18,7 +18,7 @@ type Ledger struct {
 	forget  bool
 	// contradicted is [Ledger.Contradicted].
 	contradicted bool
-	restored     bool
+	restored     bool // an earlier process began it
 
 	// lastByte is when the last byte of this process could have left, or when the
 	// process took the write over.

@@ -10,14 +10,14 @@ import (
 // inquiry is where finding out what became of the write stands.
 type inquiry struct {
 	denied  Answer // by which the write was turned away, until a second question confirms it
-	restart Instant
+	restart Instant // when this process took it over
 	probe   probeState
 	fence   fenceState
 	look    lookState
-	held    bool
+	held    bool             // nothing can run under the key any more
 	heldAt  time.Duration    // of this process
 	heldBy  servicetime.Time // by the service's clock, in any process
-	late    bool
+	late    bool             // the probe placed it
 }
 
 // inquire returns the inquiry, which begins now if it had not.

@@ -35,7 +35,7 @@ type job struct {
 	stuck   bool          // nobody waits for it
 	changed chan struct{} // closed while it is idle or stuck, and when it is over
 	busy    bool          // the goroutine is at it
-	held    bool          // it has no turn meanwhile
+	held    bool          // by hold: it has no turn meanwhile
 	free    chan struct{} // closed when it is neither; nil where nobody waits
 }
 
