@@ -70,11 +70,11 @@ func (b *bot) decide(ctx context.Context) error {
 	}
 	positions, err := b.account.Positions(ctx) // in the sandbox, this read also fires stops
 	if err != nil {
-		return b.judge(nil, err)
+		return b.judge(ctx, nil, err)
 	}
 	mark, err := b.prices.Price(ctx, "BTC")
 	if err != nil {
-		return b.judge(nil, err)
+		return b.judge(ctx, nil, err)
 	}
 	price, priced := mark.Price()
 	if _, open := positions.In("BTC"); open || !priced {
@@ -88,11 +88,11 @@ func (b *bot) decide(ctx context.Context) error {
 		StopLoss:      trading.At(price.Mul(trading.Dec("0.99")).Round(2)),
 		ExpectedPrice: trading.At(price),
 	})
-	return b.judge(bought, err)
+	return b.judge(ctx, bought, err)
 }
 
 // judge ends the bot where no order helps; else it asks first whether it happened, then why not.
-func (b *bot) judge(bought *trading.OrderResult, err error) error {
+func (b *bot) judge(ctx context.Context, bought *trading.OrderResult, err error) error {
 	if trading.OutcomeOf(err) == trading.Unknown {
 		b.doubt = err
 	}
@@ -104,6 +104,8 @@ func (b *bot) judge(bought *trading.OrderResult, err error) error {
 		return err // nothing that the bot does helps
 	case trading.OutcomeOf(err) == trading.Unknown:
 		b.log.Warn("not known yet: the client finds out, and refuses entries here until then", "err", err)
+		return nil
+	case ctx.Err() != nil: // it is stopped
 		return nil
 	default:
 		b.log.Warn("an error", "err", err, "advice", trading.AdviceOf(err))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,6 +65,22 @@ func TestAStopInTheMiddleOfAnOrder(t *testing.T) {
 			require.Equal(t, "0", sim.Position("acc_1", "BTC").String(), "it has left the market")
 		})
 	}
+}
+
+// A bot that is stopped in the middle of a read logs no error: nothing has failed.
+func TestAStopInTheMiddleOfARead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+		client := tradingtest.Client(t, sim)
+		var logged strings.Builder
+		b := &bot{account: client.Sandbox, prices: client.Sandbox.MarketData, log: slog.New(slog.NewTextHandler(&logged, nil))}
+		sim.Fault("GET /sandbox/positions", tradingsim.Delay(3*time.Second))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.NoError(t, b.run(ctx))
+		require.NotContains(t, logged.String(), "level=WARN")
+		require.Contains(t, logged.String(), "nothing to close")
+	})
 }
 
 // The process dies in the middle of an order, and its next run finds out what became of it.

@@ -102,7 +102,7 @@ func trade(ctx context.Context, baseURL string, opts []trading.Option, id tradin
 			switch {
 			case errors.Is(err, trading.ErrLossLimit), errors.Is(err, trading.ErrAccountLocked), errors.Is(err, trading.ErrKeyRefused), errors.Is(err, trading.CodeAccountNotFound):
 				return err // nothing that it does helps
-			case err != nil: // of an order that is not known the client finds out, and takes no entry here until then
+			case err != nil && ctx.Err() == nil: // of an order that is not known the client finds out, and takes no entry here until then
 				log.Warn("not this round", "outcome", trading.OutcomeOf(err), "err", err, "advice", trading.AdviceOf(err))
 			}
 		}

@@ -23,8 +23,8 @@ A bot that takes these steps and no others orders nothing twice.
 
 // pageWords explain the steps of the table.
 const pageWords = `
-- **Find out**: ` + "`Resolve(ctx, err)`, and `ResolveID` for each id of a `*PendingError`" + `, for an hour at the most. It can
-  take half an hour. If they return an error, nobody knows yet: alert a person, and ask again after a minute.
+- **Find out**: ` + "`Resolve(ctx, err)`, and `ResolveID` for each id of a `*PendingError`" + `, under a context of an hour:
+  it can take half of that. If they return an error, nobody knows yet: alert a person, and ask again after a minute.
 - **Decide anew**, also at the start of a program: find out about each write that the account's ` + "`Pending`" + ` names in the
   market, except those with ` + "`MarketOpen`" + `. Five seconds after that read the positions, since reads may lag. A read whose
   ` + "`Meta`" + ` has an Age above 0 is from a cache, and does not count. Then place what is missing, under the same
@@ -37,8 +37,8 @@ const pageWords = `
 ## The codes
 
 By what to do. Under "find out" the outcome is unknown. Elsewhere the write was not applied; for live writes a
-[second question](outcomes.md#whose-answer-it-is) confirms the codes marked †. While an earlier attempt of the call is in doubt, it is
-"find out, decide anew" whatever the code. A code that is not listed is judged by its status, and proves
+[second question](outcomes.md#whose-answer-it-is) confirms the codes marked †. While an earlier attempt of the call is in
+doubt, it is "find out, decide anew" whatever the code. A code that is not listed is judged by its status, and proves
 nothing about a write until the service repeats it as its stored answer.
 
 `
