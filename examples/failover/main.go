@@ -56,7 +56,7 @@ func trade(ctx context.Context, writes *postgres.Store, id trading.AccountID) er
 		for _, r := range resolutions {
 			fmt.Printf("found %s, left by the other machine: %s\n", r.Intent.ClientOrderID, r.Outcome)
 		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			fmt.Println("recovery:", err)
 		}
 	})
