@@ -99,13 +99,20 @@ func TestTenThousandConnections(t *testing.T) {
 	}()
 	bot := http.Client{Transport: new(http.Transport), Timeout: 20 * time.Second}
 	defer bot.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/v1/orders", strings.NewReader(buy))
-	require.NoError(t, err)
-	request.Header.Set("X-API-Key", r.live)
-	a, err := bot.Do(request)
-	require.NoError(t, err)
-	defer a.Body.Close()
-	said, _ := io.ReadAll(a.Body)
-	assert.Equal(t, http.StatusOK, a.StatusCode, "%s", said)
+	var status int
+	var said []byte
+	for range 10 { // an entry that has waited for too long on a busy machine is not sent, and comes again
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/v1/orders", strings.NewReader(buy))
+		require.NoError(t, err)
+		request.Header.Set("X-API-Key", r.live)
+		a, err := bot.Do(request)
+		require.NoError(t, err)
+		said, _ = io.ReadAll(a.Body)
+		require.NoError(t, a.Body.Close())
+		if status = a.StatusCode; status != http.StatusServiceUnavailable {
+			break
+		}
+	}
+	assert.Equal(t, http.StatusOK, status, "%s", said)
 	assert.Len(t, r.sim.Ledger(), 1)
 }
