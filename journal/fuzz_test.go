@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"testing"
+
+	"github.com/tradingapi/trading-go/internal/testing/jsontext"
 )
 
 // FuzzOpen opens any bytes: behind a valid header, or as they are.
@@ -26,9 +28,11 @@ func FuzzOpen(f *testing.F) {
 // holds what its records say, or is refused.
 func FuzzReplay(f *testing.F) {
 	begin := emptyImage(f)
-	f.Add(appendForget(appendRecord(nil, Record{Intent: "a", Name: "n", Final: true, Data: []byte("1")}), "n"))
-	f.Add(appendRecord(appendRecord(nil, Record{Intent: "a", Final: true}), Record{Intent: "a"}))
-	f.Add(append([]byte{'r'}, binary.AppendUvarint(nil, 1<<63)...))
+	jsontext.Add[[]byte](f, 200, jsontext.Spoiled(2, jsontext.Of(
+		string(appendForget(appendRecord(nil, Record{Intent: "a", Name: "n", Final: true, Data: []byte("1")}), "n")),
+		string(appendRecord(appendRecord(nil, Record{Intent: "a", Final: true}), Record{Intent: "a"})),
+		string(append([]byte{'r'}, binary.AppendUvarint(nil, 1<<63)...)),
+	)))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		if len(payload) > frameMost {
 			return
@@ -47,9 +51,10 @@ func FuzzReplay(f *testing.F) {
 // that is the last one unless the header was changed as well.
 func FuzzMutated(f *testing.F) {
 	r := record(f, 8, true)
-	f.Add([]byte{0, 48, 0, 0, 255})
-	f.Add([]byte{1, 48, 30, 0, 0, 2, 16, 0, 0, 40})
-	f.Add([]byte{3, 49, 0, 48, 200})
+	for dice := range jsontext.Dice(100) {
+		at := uint16(dice.IntN(len(r.image)))
+		f.Add([]byte{byte(dice.IntN(5)), byte(at >> 8), byte(at), byte(dice.IntN(2)), byte(dice.IntN(256))})
+	}
 	f.Fuzz(func(t *testing.T, edits []byte) {
 		image := slices.Clone(r.image)
 		for e := range slices.Chunk(edits, 5) {

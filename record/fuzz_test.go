@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/jsontext"
 )
 
 // FuzzVerify reads anything for an audit. What is accepted is a chain in which no line
@@ -18,6 +19,7 @@ import (
 func FuzzVerify(f *testing.F) {
 	_, contents := written(f, 300, "BTC")
 	f.Add(contents[0]) // small ones, which are soon worked through
+	jsontext.Add[[]byte](f, 100, jsontext.Spoiled(1, jsontext.Of(string(contents[0]))))
 	all := bytes.Join(contents, nil)
 	f.Add(all)
 	f.Add(all[:len(all)-20])
@@ -55,9 +57,11 @@ func FuzzVerify(f *testing.F) {
 
 // FuzzRead reads anything for a dump. What is read is dumped and read as the same.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"at":"2026-01-15T09:30:00.123Z","event":"attempt","tookNs":5,"operation":"POST /orders","environment":"live","attempt":1,"key":"k","status":200,"outcome":"applied","request":{"size":0.01},"response":"<html>"}` + "\n"))
-	f.Add([]byte("\n" + `{"event":"attempt","operation":"GET /health","request":[1],"response":null,"err":"\ud800"}`))
-	f.Add([]byte(`{"event":"attempt","operation":"x","response":" {}"}`))
+	jsontext.Add[[]byte](f, 300, jsontext.Spoiled(2, jsontext.Of(
+		`{"at":"2026-01-15T09:30:00.123Z","event":"attempt","tookNs":5,"operation":"POST /orders","environment":"live","attempt":1,"key":"k","status":200,"outcome":"applied","request":{"size":0.01},"response":"<html>"}`+"\n",
+		"\n"+`{"event":"attempt","operation":"GET /health","request":[1],"response":null,"err":"\ud800"}`,
+		`{"event":"attempt","operation":"x","response":" {}"}`,
+	)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		records, err := Read(bytes.NewReader(text))
 		if err != nil || len(records) == 0 {
@@ -89,6 +93,7 @@ func FuzzBody(f *testing.F) {
 	for _, body := range []string{`{"a":1}`, `[]`, `"text"`, "<html>\x00", "{\"a\":\"\xff\"}", "\xff", "", `{"a":1} trailing`, " {}\n"} {
 		f.Add([]byte(body))
 	}
+	jsontext.Add[[]byte](f, 300, jsontext.Spoiled(2, jsontext.Value(2)))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var enc encoder
 		line, hash, err := enc.line(noHash, &Event{Seq: 1, Kind: KindSegment, Operation: trading.OpOrder, Request: body})

@@ -111,13 +111,13 @@ func checkRefusal(t *testing.T, data []byte, err error) bool {
 	require.True(t, invalid, "%q: %v", data, err)
 	want, at := Syntax, int(std.Offset)-1
 	switch text := std.Error(); {
-	case wireErr.Problem == NotANumber: // is where the number begins
+	case wireErr.Problem == NotANumber && strings.IndexByte("-0123456789", data[wireErr.Offset]) >= 0: // where it begins
 		want, at = NotANumber, wireErr.Offset
 	case strings.Contains(text, "after top-level value"):
 		want = TrailingData
 	case strings.HasPrefix(text, "unexpected end") && !(wireErr.Problem == Syntax && cutWord.Match(data)):
 		want, at = Truncated, len(data)
-	case strings.IndexByte(`\tfn`, data[wireErr.Offset]) >= 0: // is where the word begins
+	case wireErr.Offset < at && strings.IndexByte(`\tfn`, data[wireErr.Offset]) >= 0: // where it begins
 		at = wireErr.Offset
 	}
 	require.Equal(t, JSONError{wireErr.Path, at, want}, *wireErr, "%q: %v", data, std)

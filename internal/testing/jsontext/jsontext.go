@@ -4,33 +4,35 @@ package jsontext
 
 import (
 	"flag"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// Add has a fuzz target tried on n texts too, where it runs as a test. Each has dice of its own: a failure
-// names the text, as in FuzzTime/seed#7, and -run with that name reads it again. A fuzzer, which looks at
-// the whole corpus before it begins, makes its own.
+// Add adds n texts to the corpus of a fuzz target. A failure names the text, as in FuzzTime/seed#7, and -run
+// with that name reads it again.
 func Add[T string | []byte](f *testing.F, n uint64, text func(*rand.Rand) []byte) {
 	for dice := range Dice(n) {
 		f.Add(T(text(dice)))
 	}
 }
 
-// Dice are n dice for as many cases of a fuzz target, each the same in every run; none for a fuzzer.
+// Dice are n dice, for as many cases of a fuzz target, and the same in every run. A fuzzer, which tries all
+// cases before it makes its own, has ten.
 func Dice(n uint64) iter.Seq[*rand.Rand] {
+	if flag.Lookup("test.fuzz").Value.String() != "" {
+		n = min(n, 10)
+	}
 	return func(yield func(*rand.Rand) bool) {
 		for i := range n {
-			if fuzzing() || !yield(rand.New(rand.NewPCG(1, i))) {
+			if !yield(rand.New(rand.NewPCG(1, i))) {
 				return
 			}
 		}
 	}
 }
-
-func fuzzing() bool { return flag.Lookup("test.fuzz").Value.String() != "" }
 
 // Spoiled is one of n texts with one byte, or all from it on, changed; n-1 of them stay as they are.
 func Spoiled(n int, text func(*rand.Rand) []byte) func(*rand.Rand) []byte {
@@ -54,6 +56,11 @@ func Spoiled(n int, text func(*rand.Rand) []byte) func(*rand.Rand) []byte {
 		made[at] = b
 		return made
 	}
+}
+
+// Of is one of some texts.
+func Of(texts ...string) func(*rand.Rand) []byte {
+	return func(dice *rand.Rand) []byte { return []byte(texts[dice.IntN(len(texts))]) }
 }
 
 // Number is a number of at most some 70 digits; many of them are small, and many at a bound.
@@ -159,10 +166,9 @@ func name(dice *rand.Rand, names []string) []byte {
 	}
 	text := names[dice.IntN(len(names))]
 	if dice.IntN(8) == 0 {
-		const hex = "0123456789abcdef"
-		return append([]byte{'"', '\\', 'u', '0', '0', hex[text[0]>>4], hex[text[0]&15]}, text[1:]+`"`...)
+		return fmt.Appendf(nil, `"\u%04x%s"`, text[0], text[1:])
 	}
-	return append([]byte{'"'}, text+`"`...)
+	return fmt.Appendf(nil, "%q", text)
 }
 
 func space(dice *rand.Rand, to []byte) []byte {

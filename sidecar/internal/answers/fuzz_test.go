@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tradingapi/trading-go/internal/testing/jsontext"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/sidecar/internal/hearing"
 )
@@ -28,8 +29,9 @@ func FuzzFile(f *testing.F) {
 	require.NoError(f, err)
 	good = bytes.TrimRight(good, "\x00")
 	f.Add(uint16(len(good)), []byte{})
-	f.Add(uint16(12288), []byte("x"))
-	f.Add(uint16(len(good)-10), []byte{0, 0, 0, 0})
+	for dice := range jsontext.Dice(50) {
+		f.Add(uint16(dice.IntN(len(good)+10)), jsontext.String(dice))
+	}
 	f.Fuzz(func(t *testing.T, at uint16, over []byte) {
 		text := append(bytes.Clone(good), make([]byte, 4096)...)
 		copy(text[min(int(at), len(text)):], over)
@@ -58,7 +60,7 @@ func FuzzRecord(f *testing.F) {
 	for _, r := range []record{{Begun: &b}, {Answer: &a}, {&b, &a}} {
 		data, err := r.encode()
 		require.NoError(f, err)
-		f.Add(data)
+		jsontext.Add[[]byte](f, 100, jsontext.Spoiled(2, jsontext.Of(string(data))))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var w Write

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/testing/jsontext"
 )
 
 // What is read lets in nobody that it does not list as valid, and is the same when it is written
@@ -23,8 +25,7 @@ func FuzzParse(f *testing.F) {
 	require.NoError(f, Remove(path, "grid", t0))
 	text, err := os.ReadFile(path)
 	require.NoError(f, err)
-	f.Add(text)
-	f.Add([]byte(`{"version":1}`))
+	jsontext.Add[[]byte](f, 300, jsontext.Spoiled(2, jsontext.Of(string(text), `{"version":1}`)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := parse(text)
 		if err != nil {
