@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/shopspring/decimal"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
@@ -22,38 +21,6 @@ func resting(quotes ...Quote) (list []Resting) {
 		list = append(list, Resting{trading.OrderID(fmt.Sprintf("ord_%d", i)), q})
 	}
 	return list
-}
-
-func TestDiff(t *testing.T) {
-	const buy, sell = trading.Long, trading.Short
-	ten := Change{Price: decimal.NewFromInt(10), Size: decimal.NewFromInt(2)}
-	for name, row := range map[string]struct {
-		desired       []Quote
-		resting       []Resting
-		least         Change
-		cancel, place int
-	}{
-		"nothing":                    {},
-		"all new":                    {desired: []Quote{at(buy, 90, 1), at(sell, 110, 1)}, place: 2},
-		"all gone":                   {resting: resting(at(buy, 90, 1), at(sell, 110, 1)), cancel: 2},
-		"it rests":                   {desired: []Quote{at(buy, 90, 1)}, resting: resting(at(buy, 90, 1))},
-		"the other side":             {desired: []Quote{at(buy, 90, 1)}, resting: resting(at(sell, 90, 1)), cancel: 1, place: 1},
-		"another price":              {desired: []Quote{at(buy, 90, 1)}, resting: resting(at(buy, 91, 1)), cancel: 1, place: 1},
-		"nearly the price":           {desired: []Quote{at(buy, 90, 1)}, resting: resting(at(buy, 99, 1)), least: ten},
-		"as much as has to change":   {desired: []Quote{at(buy, 90, 1)}, resting: resting(at(buy, 100, 1)), least: ten, cancel: 1, place: 1},
-		"another size":               {desired: []Quote{at(buy, 90, 1)}, resting: resting(at(buy, 90, 3)), least: ten, cancel: 1, place: 1},
-		"nearly the size":            {desired: []Quote{at(buy, 90, 1)}, resting: resting(at(buy, 90, 2)), least: ten},
-		"two equal quotes":           {desired: []Quote{at(buy, 90, 1), at(buy, 90, 1)}, resting: resting(at(buy, 90, 1)), place: 1},
-		"two equal orders":           {desired: []Quote{at(buy, 90, 1)}, resting: resting(at(buy, 90, 1), at(buy, 90, 1)), cancel: 1},
-		"one order for either quote": {desired: []Quote{at(buy, 90, 1), at(buy, 99, 1)}, resting: resting(at(buy, 94, 1), at(buy, 82, 1)), least: ten},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := Diff(row.desired, row.resting, row.least)
-			assert.Len(t, p.Cancel, row.cancel)
-			assert.Len(t, p.Place, row.place)
-			assert.Len(t, p.Keep, len(row.resting)-row.cancel)
-		})
-	}
 }
 
 // drawn is a difference by chance, with few prices and sizes, so that much is alike.
@@ -83,7 +50,8 @@ func most(desired []Quote, rests []Resting, taken []bool, least Change) int {
 	best := most(desired[1:], rests, taken, least)
 	for i, r := range rests {
 		d := desired[0]
-		if taken[i] || r.Side != d.Side || !near(r.Price, d.Price, least.Price) || !near(r.Size, d.Size, least.Size) {
+		price, size := r.Price.Sub(d.Price).Abs(), r.Size.Sub(d.Size).Abs()
+		if taken[i] || r.Side != d.Side || !price.IsZero() && price.Cmp(least.Price) >= 0 || !size.IsZero() && size.Cmp(least.Size) >= 0 {
 			continue
 		}
 		taken[i] = true

@@ -191,17 +191,3 @@ func FuzzAppendDecimal(f *testing.F) {
 		}
 	})
 }
-
-// What is told from the size of a number is what its text says.
-func TestWritableIsWhatHasAText(t *testing.T) {
-	for _, digits := range []int64{1, 2, 17, 18, 19, 20, 60, 61, 62, 63, 64, 65, 128, 129} {
-		coefficient := new(big.Int).Exp(big.NewInt(10), big.NewInt(digits-1), nil)
-		for exp := int32(-70); exp <= 70; exp++ {
-			for _, d := range []decimal.Decimal{decimal.NewFromBigInt(coefficient, exp), decimal.NewFromBigInt(coefficient, exp).Neg()} {
-				_, ok := AppendNumber(nil, d)
-				assert.Equal(t, ok, Writable(d), "%d digits, exponent %d", digits, exp)
-			}
-		}
-	}
-	assert.True(t, Writable(decimal.Decimal{}))
-}
