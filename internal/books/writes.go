@@ -32,13 +32,13 @@ type Booked struct {
 	over    int // and when it ended, or could run no more; 0 before
 
 	given     time.Time // when nobody could find out about it any more; zero before
-	in        bool // it is among the open writes
-	anew      bool // its account began anew meanwhile
-	noIDs     bool // [Note.NoIDs] by its journal, or by what that gets once it has the write
-	noTrail   bool // [Note.NoTrail], likewise
-	detailed  bool // its journal is to know each write beside it
-	based     bool // its journal has a trail that counts
-	journaled bool // its journal has it
+	in        bool      // it is among the open writes
+	anew      bool      // its account began anew meanwhile
+	noIDs     bool      // [Note.NoIDs] by its journal, or by what that gets once it has the write
+	noTrail   bool      // [Note.NoTrail], likewise
+	detailed  bool      // its journal is to know each write beside it
+	based     bool      // its journal has a trail that counts
+	journaled bool      // its journal has it
 }
 
 // account is whose it is.

@@ -9,7 +9,7 @@ import (
 
 // inquiry is where finding out what became of the write stands.
 type inquiry struct {
-	denied  Answer // by which the write was turned away, until a second question confirms it
+	denied  Answer  // by which the write was turned away, until a second question confirms it
 	restart Instant // when this process took it over
 	probe   probeState
 	fence   fenceState
