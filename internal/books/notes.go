@@ -70,8 +70,10 @@ var errNotesHang = fmt.Errorf("a journal has taken notes for longer than %s", no
 func (b *Books) noting(done func() <-chan struct{}, w *Booked, change func(*account) []note) error {
 	if w.Note != nil {
 		if !b.takeTurn(done) {
-			b.changing(w, change)
-			return errNotesHang
+			if len(b.changing(w, change)) > 0 {
+				return errNotesHang
+			}
+			return nil
 		}
 		defer b.endTurn()
 	}

@@ -1,6 +1,7 @@
 package books
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -207,4 +208,35 @@ func TestWhatWaitsIsKnownToWhoDeclaresLater(t *testing.T) {
 	_ = b.Leave(limit, resting("ord_1"))
 	b.Declare(declared)
 	assert.Equal(t, []string{"ord_1"}, IDsOf(b.of[mine].trails.known("BTC", b.now)))
+}
+
+// While a journal takes a note of one write for too long, the end of another one may be written where nobody has to
+// note it, and only there.
+func TestWhoseEndMayBeWrittenWhileAJournalHangs(t *testing.T) {
+	for beside, want := range map[string]error{"ETH": nil, "BTC": errNotesHang} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBook(t)
+			b.read(nil)
+			lost, w := b.order("BTC"), b.order(beside)
+			hangs := false
+			lost.Note = func(Note) error {
+				if hangs {
+					time.Sleep(time.Minute)
+				}
+				return nil
+			}
+			b.enter(lost)
+			b.Doubt(lost)
+			w.Note = func(Note) error { return nil }
+			b.enter(w)
+			hangs = true
+			other := b.journaled(b.order("BTC"))
+			b.enter(other)
+			var hanging sync.WaitGroup
+			hanging.Go(func() { _ = b.Leave(other, opened(2)) })
+			synctest.Wait()
+			assert.Equal(t, want, b.Leave(w, opened(1)), beside)
+			hanging.Wait()
+		})
+	}
 }

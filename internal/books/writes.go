@@ -142,8 +142,7 @@ func (a *account) restore(l *Left) {
 // Journaled notes that the journal has the write as it began: what it does not know yet follows. It
 // returns whether there was such a note, which has to be on the disk before the write is
 // sent: that is waited for without the books' lock. The error is that of the journal, or of a context
-// which ends while one takes other notes; then there may be such a note, which the journal does not
-// have.
+// which ends while one takes other notes; then there is such a note, which the journal may not have.
 func (b *Books) Journaled(ctx context.Context, w *Booked, began Note) (noted bool, err error) {
 	err = b.noting(ctx.Done, w, func(*account) []note {
 		w.journaled = true
