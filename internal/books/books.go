@@ -115,6 +115,7 @@ type account struct {
 	ran         bool      // a run was seen, or is the program's own
 	waitedKnown bool      // all that waited since the last list of trades is known
 	inFlight    int       // own writes under way
+	inherits    bool      // trails of an earlier run may have writes on their way that nobody ends
 	lastWrite   time.Time // when one last ended
 
 	positions map[string]position // of a symbol that is not here, every read showed none

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/accounting"
+	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
 )
 
@@ -175,9 +176,13 @@ func (a *account) comeBehind(last int) {
 // is as old.
 func (a *account) goOn() {
 	t := &a.trails
+	if a.inherits && time.Since(a.began) >= ledger.Gone {
+		a.endInherited()
+	}
 	if len(t.left) == 0 {
 		return
 	}
+	a.inherits = true
 	all := t.left
 	t.left = nil
 	slices.SortStableFunc(all, func(a, b Left) int { return cmp.Compare(b.based(), a.based()) })
@@ -201,6 +206,23 @@ func (a *account) goOn() {
 	}
 	for i := range all {
 		a.goOnBeside(&all[i], a.began)
+	}
+}
+
+// endInherited ends what a trail of an earlier run has on its way although no journal has its beginning: it never
+// left, or is an exit that went ahead of its journal. It can run no more by now, and nobody else ends it.
+func (a *account) endInherited() {
+	a.inherits = false
+	open := make(map[string]bool, len(a.open))
+	for w := range a.open {
+		open[w.ID] = true
+	}
+	for _, of := range a.trails.of {
+		for i := range of.Acts {
+			if own := &of.Acts[i]; own.Ended == 0 && own.Began.Equal(a.began) && !open[own.ID] {
+				own.Unsure, own.Heard, own.Ended = true, a.began.Add(ledger.Gone), a.trails.tick()
+			}
+		}
 	}
 }
 

@@ -221,3 +221,37 @@ func TestWhatOpensAMarketMayHideAStop(t *testing.T) {
 		assert.Equal(t, ledger.Unknown, outcome, why)
 	})
 }
+
+// A program is killed right before the journal takes the beginning of a close, which the trail of a lost one beside it has
+// already. Nobody ends it in the next run. Once it can run no more, equal looks open the market of the lost one all the same.
+func TestAWriteThatNoJournalHasEndsByTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := stillWorld(0, 20)
+		w.look()
+		closes := func(id string) *Booked {
+			return &Booked{ID: id, Asked: &accounting.Act{Kind: accounting.Close, Percent: decimal.NewFromInt(50)}, Places: &[2]pending.Place{market(btc)}}
+		}
+		b := closes("lost")
+		journal := w.books(b, false)
+		require.NotNil(t, b.Note)
+		w.Enter(closes("in no journal"))
+		w.Doubt(b)
+		time.Sleep(time.Second)
+
+		w.begin(Earlier{})
+		b = closes("lost")
+		w.Restore(Left{b, journal.fold()})
+		opens := func() bool {
+			time.Sleep(2 * ledger.Lag)
+			first := w.look()
+			time.Sleep(ledger.Lag)
+			last := w.look()
+			_, opens := w.GiveUp(b, Read{Begun: first.at, Ended: last.ended}, last.at, last.of(0))
+			return opens
+		}
+		assert.False(t, opens(), "it may be on its way")
+		require.NotNil(t, w.of[mine].trails.trail(btc).Find("in no journal"))
+		time.Sleep(ledger.Gone)
+		assert.True(t, opens())
+	})
+}
