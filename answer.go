@@ -123,7 +123,7 @@ func (q *question) metaOf(h *heard) Meta {
 // once, so that a long list is gone through once and not twice; anything else is
 // only looked over.
 func (q *question) shape(h *heard) (wire.Shape, error) {
-	if q.result != nil && h.Status >= 200 && h.Status < 300 {
+	if q.result != nil && h.Status/100 == 2 {
 		if shape, err := wire.Answer(h.Body, q.result); err == nil {
 			h.decoded = true
 			return shape, nil

@@ -105,9 +105,9 @@ func (g *healthGate) fresh(ctx context.Context) (*Health, error) {
 		return g.known, nil
 	case g.err != nil && resolve.Elapsed(g.asked) < maxHealthAge:
 		return nil, g.err
-	case g.known != nil && g.refreshed == nil && g.old > mostAgain && resolve.Elapsed(g.asked) < maxHealthAge:
+	case g.refreshed == nil && g.old > mostAgain && resolve.Elapsed(g.asked) < maxHealthAge:
 		return nil, g.tooOld(ageless)
-	case g.known != nil && g.refreshed == nil && g.old > 0 && resolve.Elapsed(g.asked) < againAfter:
+	case g.refreshed == nil && g.old > 0 && resolve.Elapsed(g.asked) < againAfter:
 		return nil, errReading
 	default:
 		g.refreshLocked(ctx)
@@ -161,7 +161,7 @@ func (g *healthGate) tooOld(unknownFor time.Duration) error {
 	switch {
 	case asked > holds:
 		return fmt.Errorf("the assessment was asked for %s ago, and holds for %s", asked, holds)
-	case ok && age > holds:
+	case age > holds:
 		return fmt.Errorf("the assessment is up to %s old by the service's clock, and holds for %s", age, holds)
 	case !ok && (asked > unknownFor || g.without().AgeUnknown):
 		return fmt.Errorf("the assessment was asked for %s ago, and its age is not known", asked)

@@ -221,6 +221,31 @@ func TestAWaitIsSpreadOverItsUpperHalf(t *testing.T) {
 	}
 }
 
+// Who leaves as its turn comes passes it on.
+func TestATurnThatNobodyTakes(t *testing.T) {
+	var writer turn
+	for range 100 {
+		require.NoError(t, writer.take(t.Context(), false, nil))
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan error)
+		go func() { left <- writer.take(ctx, false, nil) }()
+		for waits := false; !waits; {
+			writer.mu.Lock()
+			waits = len(writer.entries) > 0
+			writer.mu.Unlock()
+		}
+		writer.mu.Lock() // both come at once
+		cancel()
+		close(writer.entries[0])
+		writer.entries = nil
+		writer.mu.Unlock()
+		if <-left == nil {
+			writer.giveBack()
+		}
+		require.False(t, writer.taken)
+	}
+}
+
 // FuzzKeys takes any API key, idempotency key and client order id: what is accepted can
 // be a header, what is printed does not tell an API key, and no two orders share a
 // name.

@@ -202,9 +202,6 @@ func (c *call) await(wait time.Duration) {
 }
 
 func (c *call) prepare() error {
-	if c.stopped == nil {
-		c.stopped = c.ctx.Err()
-	}
 	switch {
 	case c.stopped != nil:
 	case c.write == nil:
@@ -231,7 +228,7 @@ func (c *call) prepareWrite() error {
 	}
 	for c.stopped == nil {
 		c.takeLate()
-		if !w.of.Ledger.Sending() || !w.of.Ledger.MaySend() {
+		if !w.of.Ledger.Sending() {
 			return errHeard
 		}
 		w.nextKey()

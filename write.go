@@ -87,7 +87,7 @@ func (w *writing) hear(h *heard, said ledger.Answer) (wait, named time.Duration,
 	w.doubt = w.driver.Heard(w.of, h.Received, said, w.doubted)
 	w.doubted = w.doubted || w.doubt
 	wait, random, more := w.driver.NextSend(w.of)
-	if h.failed != nil && errors.As(h.failed, new(*GuardError)) {
+	if errors.As(h.failed, new(*GuardError)) {
 		return 0, 0, false // by the gate, which changes its mind no more
 	}
 	if random {

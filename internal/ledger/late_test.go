@@ -48,7 +48,7 @@ func TestLateAnswers(t *testing.T) {
 	denied.Confirm = true
 	redirect := Answer{Class: Unclear, Status: 307}
 	behind := []step{begun(0), ended(0, stalePrice), {kind: KeyChanged}, begun(0), ended(time.Second, silence), begun(time.Second), ended(time.Second, tooMany)}
-	thrice := append(twice(silence), begun(2*time.Second), ended(2*time.Second, replayed(success)))
+	thrice := slices.Clip(append(twice(silence), begun(2*time.Second), ended(2*time.Second, replayed(success))))
 	for name, c := range map[string]struct {
 		terms        Terms
 		facts        []step
@@ -180,6 +180,9 @@ func TestAFullCloseThatRuns(t *testing.T) {
 			l.take(begun(now), ended(now, first))
 			first = inFlight
 			step := l.Next(at(now), Limits{})
+			if l.sending.polls > 0 && step.Spread {
+				t.Error("a random part of the wait")
+			}
 			if step.Do != Send {
 				return moments
 			}
@@ -191,6 +194,8 @@ func TestAFullCloseThatRuns(t *testing.T) {
 	nothing := func(*Terms) {}
 	slow := inFlight
 	slow.RetryAfter = 3 * time.Second
+	long := inFlight
+	long.RetryAfter = 20 * time.Second
 	for name, c := range map[string]struct {
 		change func(t *Terms)
 		first  Answer
@@ -199,6 +204,7 @@ func TestAFullCloseThatRuns(t *testing.T) {
 		"from its decision on":          {nothing, inFlight, []time.Duration{0, 1e9, 3e9, 7e9, 12e9, 17e9}},
 		"behind one that went unheard":  {nothing, silence, []time.Duration{0, 200e6, 1200e6, 3200e6, 7200e6, 12200e6, 17200e6}},
 		"after as long as it was asked": {nothing, slow, []time.Duration{0, 3e9, 5e9, 9e9, 14e9, 19e9}},
+		"until 20 s":                    {nothing, long, []time.Duration{0, 20e9}},
 		"not after its TTL":             {func(t *Terms) { t.TTL = 5 * time.Second }, inFlight, []time.Duration{0, 1e9, 3e9}},
 		"another exit as often as it is sent": {func(t *Terms) { t.Idempotent = false }, inFlight,
 			[]time.Duration{0, 200e6, 600e6}},
@@ -214,6 +220,14 @@ func TestAFullCloseThatRuns(t *testing.T) {
 	l := New(fullClose())
 	l.take(append(twice(inFlight), heard(1500*time.Millisecond, 1, failed))...)
 	assert.False(t, l.Sending(), "a 5xx that came late ends it")
+	terms := fullClose()
+	terms.Decided = at(time.Hour)
+	l = New(terms)
+	l.take(begun(time.Hour), ended(time.Hour, inFlight))
+	wantStep(t, &l, time.Hour, Step{Do: Send, At: time.Hour + time.Second})
+	terms.TTL = 0
+	l = New(terms)
+	assert.False(t, l.AsksTwice(), "what is sent once")
 }
 
 // What each send was answered is known of so many under a key; behind more of them nothing is
@@ -274,7 +288,13 @@ func TestALateRefusalBesideWhatIsNotKnown(t *testing.T) {
 func TestWasOver(t *testing.T) {
 	l := unheard(market())
 	l.fenced(20*time.Second, noOrder)
-	for moment, want := range map[time.Duration]bool{10 * time.Second: false, 30 * time.Second: true} {
+	for moment, want := range map[time.Duration]bool{10 * time.Second: false, 20 * time.Second: true, 30 * time.Second: true} {
 		assert.Equal(t, want, l.WasOver(at(moment)), "at %v it could run no more", moment)
 	}
+	l = unheard(market())
+	for moment, want := range map[time.Duration]bool{Gone - 1: false, Gone: true} {
+		assert.Equal(t, want, l.WasOver(at(moment)), "at %v it has run or never will", moment)
+	}
+	l.take(step{kind: Acknowledged})
+	assert.True(t, l.Done())
 }

@@ -97,12 +97,17 @@ func TestAnAbsenceFromBeforeTheFenceDoesNotCount(t *testing.T) {
 	none := Finding{Enough: true, Outcome: NotApplied}
 	l.Note(Fact{Kind: Looked, At: at(11 * time.Minute), Finding: none})
 	require.False(t, l.Done(), "decided by one look after the fence")
+	wantStep(t, &l, 11*time.Minute, Step{Do: Look, At: 11*time.Minute + Lag})
 	l.Note(Fact{Kind: Looked, At: at(11*time.Minute + Lag - 1), Finding: none})
 	require.False(t, l.Done(), "decided by two looks that are too close")
 	l.Note(Fact{Kind: Looked, At: at(11*time.Minute + Lag), Finding: none})
 	if l.Outcome() != NotApplied {
 		t.Errorf("outcome %v", l.Outcome())
 	}
+	l = unheard(market())
+	l.Note(Fact{Kind: Looked, At: at(16 * time.Minute), Finding: none})
+	l.Note(Fact{Kind: Looked, At: at(Gone), Finding: none})
+	require.False(t, l.Done(), "decided by one look at what is gone")
 }
 
 // after is a moment of a process that took the write over long after its decision.
@@ -199,6 +204,7 @@ func TestAKeyWhoseFirstUseIsUnknown(t *testing.T) {
 		"one refusal":           {end(send, heard(refused)), true},
 		"429s":                  {end(send, heard(tooMany), send, heard(tooMany)), true},
 		"429s and a refusal":    {end(send, heard(tooMany), send, heard(refused)), true},
+		"a 429 after doubt":     {end(send, heard(silence), send, heard(tooMany), send, heard(refused)), false},
 		"a refusal after doubt": {end(send, heard(silence), send, heard(replayed(refused))), false},
 		"in flight":             {end(send, heard(inFlight)), false},
 		"503":                   {end(send, heard(unavailable)), false},

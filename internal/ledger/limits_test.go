@@ -143,12 +143,21 @@ func TestHowLongItIsSent(t *testing.T) {
 func TestHowOftenItIsSent(t *testing.T) {
 	hurried := market()
 	hurried.Retry.FailFast = true
+	once, exit, paper := market(), market(), kinds()["paper"]
+	for _, t := range []*Terms{&once, &exit, &paper} {
+		t.Without.Resend = true
+	}
+	exit.Entry = false
 	for name, c := range map[string]struct {
 		terms  Terms
 		answer Answer
 		want   int
 	}{
 		"no answer":                              {market(), silence, 3},
+		"no answer, to be sent once":             {once, silence, 1},
+		"an exit that would be":                  {exit, silence, 3},
+		"a paper order that would be":            {paper, tooMany, 3},
+		"a full close that is limited":           {kinds()["full close"], tooMany, 3},
 		"no price":                               {market(), stalePrice, 2},
 		"a rate limit":                           {market(), tooMany, 3},
 		"a rate limit, and nobody waits":         {hurried, tooMany, 1},
@@ -173,6 +182,13 @@ func TestHowOftenItIsSent(t *testing.T) {
 			t.Errorf("%s: sent %d times, want %d", name, l.Sends(), c.want)
 		}
 	}
+}
+
+// A refusal that asks for another key has none on paper.
+func TestNoOtherKeyOnPaper(t *testing.T) {
+	l := New(kinds()["paper"])
+	l.take(begun(0), ended(0, stalePrice))
+	assert.Equal(t, Send, l.Next(at(0), Limits{}).Do)
 }
 
 func TestBackoff(t *testing.T) {

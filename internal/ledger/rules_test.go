@@ -103,6 +103,15 @@ func TestWhatAProbeBrings(t *testing.T) {
 			t.Errorf("%s: outcome %v, held %v, next %v", name, l.Outcome(), l.Held(), l.Next(at(now), Limits{}))
 		}
 	}
+	two := New(market())
+	two.take(append(twice(silence), step{kind: SendingOver, at: 2 * time.Second})...)
+	two.probed(5*time.Second, replayed(refused))
+	assert.True(t, two.Held() && !two.Done(), "the refusal may be the second send's")
+	missing := market()
+	missing.SendsMissing = true
+	lost := received(missing)
+	lost.probed(5*time.Second, replayed(refused))
+	assert.True(t, lost.Held() && !lost.Done(), "or one's that is missing")
 	l := received(kinds()["derived, shared"])
 	l.probed(5*time.Second, reused)
 	wantStep(t, &l, 6*time.Second, Step{Do: Fence, At: 5*time.Second + 10*time.Minute})
@@ -150,6 +159,7 @@ func TestGoneCountsFromTheLastByteThatMayRun(t *testing.T) {
 	}{
 		"unheard":                            {silence, 5*time.Second + Gone},
 		"taken back":                         {inFlight, Gone},
+		"not sent":                           {unsent, Gone},
 		"5xx":                                {failed, 5*time.Second + Gone},
 		"limited":                            {tooMany, Gone},
 		"limited, by a code of its own":      {refusal("BAD_DURATION", 429, NotApplied, End), Gone},
@@ -217,7 +227,7 @@ func TestProbeFollows(t *testing.T) {
 	told := unheard(market())
 	told.fenced(5*time.Second, inFlight)
 	once, probed := unheard(market()), received(market())
-	once.fenced(2*time.Second, reused)
+	once.fenced(4*time.Second, reused)
 	probed.probed(6*time.Second, silence)
 	known := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: silence}, {Kind: Restarted, At: at(0)}, {Kind: FenceBegun, At: at(0)}, {Kind: FenceEnded, At: at(0), Answer: reused}}
 	for name, c := range map[string]struct {
@@ -226,14 +236,14 @@ func TestProbeFollows(t *testing.T) {
 		limits Limits
 		want   bool
 	}{
-		"a 422 that is old enough":   {once, at(5 * time.Second), Limits{}, true},
-		"one that is not":            {once, at(5*time.Second - 1), Limits{}, false},
+		"a 422 that is old enough":   {once, at(7 * time.Second), Limits{}, true},
+		"one that is not":            {once, at(7*time.Second - 1), Limits{}, false},
 		"no 422":                     {unheard(market()), at(time.Minute), Limits{}, false},
 		"a service that tells apart": {told, at(6 * time.Second), Limits{}, true},
 		"it has just been sent":      {told, at(5*time.Second - 1), Limits{}, false},
 		"nor with its own bytes":     {probed, at(7 * time.Second), Limits{}, false},
 		"none may go":                {received(noProbe), at(6 * time.Second), Limits{}, false},
-		"none may go now":            {once, at(5 * time.Second), Limits{NoProbe: true}, false},
+		"none may go now":            {once, at(7 * time.Second), Limits{NoProbe: true}, false},
 		"a 422 to a process before":  {Restore(market(), known, after(time.Minute, 0)), after(time.Minute, 0), Limits{}, true},
 		"a moment before":            {Restore(market(), known, after(5*time.Second, 0)), after(5*time.Second, 0), Limits{}, false},
 	} {
@@ -277,6 +287,8 @@ func TestWhatEndsTheSending(t *testing.T) {
 		outcome Outcome
 		done    bool
 	}{
+		"a refusal of a derived key":       {kinds()["derived key"], refused, NotApplied, true},
+		"other bytes under a fresh key":    {market(), reused, NotApplied, true},
 		"other bytes under a derived key":  {kinds()["derived key"], reused, Unknown, false},
 		"a new key for a given one":        {kinds()["given"], stalePrice, NotApplied, true},
 		"a refusal, not used since":        {kinds()["given, not used since"], refused, Unknown, false},
@@ -347,8 +359,30 @@ func TestAStoredRefusalOnAnExclusiveAccount(t *testing.T) {
 	}
 }
 
-// Where no later fence can hold, a look that leaves it open is the last until somebody asks.
+// Where no later fence can hold, or time does not change why it is open, a look that leaves it open is the last
+// until somebody asks.
 func TestTheLastLook(t *testing.T) {
+	held := unheard(market())
+	held.fenced(0, noOrder)
+	useless := unheard(market())
+	useless.Note(Fact{Kind: FenceEnded, At: at(0), Useless: true})
+	for name, c := range map[string]struct {
+		l     Ledger
+		from  time.Duration
+		stays bool
+		want  Action
+	}{
+		"held, and it stays":             {held, time.Minute, true, Stop},
+		"gone, and it stays":             {unheard(market()), Gone, true, Stop},
+		"it may run, and it stays":       {unheard(market()), 10 * time.Minute, true, Fence},
+		"it may run, and no fence holds": {useless, 10 * time.Minute, false, Look},
+	} {
+		for range 2 {
+			c.l.Note(Fact{Kind: Looked, At: at(c.from), Finding: Finding{Enough: true, Stays: c.stays}})
+			c.from += Lag
+		}
+		assert.Equal(t, c.want, c.l.Next(at(c.from), Limits{}).Do, name)
+	}
 	day, open := 25*time.Hour, Finding{Enough: true}
 	for name, want := range map[string]Action{"market order": Fence, "derived, shared": Stop, "paper": Look} {
 		l := unheard(kinds()[name])
@@ -438,6 +472,9 @@ func TestADecisionIsDatedByALaterAnswer(t *testing.T) {
 	if age, ok := l.age(now); !ok || (age-time.Minute-servicetime.Tolerance).Abs() > time.Second {
 		t.Errorf("age %v, %v", age, ok)
 	}
+	alike := Restore(terms, nil, Instant{Wall: wallStart})
+	alike.Note(Fact{Kind: FenceBegun, At: heard})
+	assert.True(t, alike.Decided.Service.IsZero(), "another process dates nothing")
 	dated := l.Decided.Service
 	l.restored = false
 	l.Date(Instant{Wall: now.Wall, Mono: now.Mono, Service: now.Service.Add(time.Second)})
@@ -469,13 +506,15 @@ func TestRestoreCountsTheFirstSend(t *testing.T) {
 	}
 }
 
-// What an earlier process was answered last, also after it had sent more often than this one would.
+// What an earlier process was answered last, however often it would have sent.
 func TestRestoreOfARepeatedRefusal(t *testing.T) {
 	facts := []Fact{
 		{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: silence},
 		{Kind: SendBegun, At: at(1)}, {Kind: SendEnded, At: at(1), Answer: replayed(refused)},
 	}
-	l := Restore(market(), facts, at(2))
+	terms := market()
+	terms.Retry = Bounds{} // which no journal has
+	l := Restore(terms, facts, at(2))
 	assert.Equal(t, NotApplied, l.Outcome())
 }
 
@@ -514,6 +553,8 @@ func TestARefusalIsConfirmed(t *testing.T) {
 	denied.Confirm, denied.InFront = true, true
 	other := denied
 	other.Code = "revoked_api_key"
+	elsewhere := denied
+	elsewhere.Status = 403
 	turnedAway := func(terms Terms, before ...Answer) Ledger {
 		l := New(terms)
 		for _, a := range append(before, denied) {
@@ -529,6 +570,7 @@ func TestARefusalIsConfirmed(t *testing.T) {
 	}{
 		"the same":           {denied, true},
 		"another code":       {other, false},
+		"another status":     {elsewhere, false},
 		"a success":          {success, false},
 		"no answer":          {silence, false},
 		"something in front": {Answer{Class: Foreign, Status: 401}, false},
@@ -554,12 +596,19 @@ func TestARefusalIsConfirmed(t *testing.T) {
 	unknown := market()
 	unknown.Source, unknown.FirstUseKnown = Given, false
 	l := turnedAway(unknown)
-	if l.Note(Fact{Kind: Confirmed, At: at(time.Second), Answer: denied}); l.Outcome() != Unknown || !l.Forget() {
+	assert.False(t, l.Done(), "it is asked first")
+	if l.Note(Fact{Kind: Confirmed, At: at(time.Second), Answer: denied}); l.Outcome() != Unknown || !l.Forget() || !l.Done() {
 		t.Error("what became of an earlier use is not this write's to find out")
 	}
 	l = turnedAway(unknown)
 	if l.Note(Fact{Kind: Confirmed, At: at(time.Second), Answer: success}); l.Done() {
 		t.Error("it may have run, and would be forgotten")
+	}
+	if l := turnedAway(unknown, silence); l.Denied() {
+		t.Error("it was in doubt before, whoever used the key")
+	}
+	if l := turnedAway(kinds()["given, not used since"]); l.Denied() {
+		t.Error("a fence tells more")
 	}
 	restarted := Restore(market(), []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: denied}}, at(time.Hour))
 	assert.False(t, restarted.Denied(), "a second question of another day confirms nothing")

@@ -15,10 +15,8 @@ type sending struct {
 	idle     uint64 // of the sends under the present key, by bit: its own answer says that it did nothing
 	open     bool   // a send has begun and not ended
 	over     bool
-	limited  bool // nothing but 429 was heard under the key
-	plain    bool // the same, but that the last may be another refusal that leaves no doubt
-	again    bool // the last answer allows another send
-	rekey    bool // which needs another key
+	plain    bool // nothing was heard under the key but refusals that leave no doubt: 429s, and another at the end
+	rekey    bool // the next send needs another key
 	exact    bool // the wait was asked for, so that nothing of it is left out
 	fresh    bool // one succeeded, and that was no replay
 	failed   bool // one failed and may have run
@@ -29,14 +27,13 @@ func (s *sending) begin() {
 	s.sends++
 	s.left++
 	s.keySends++
-	s.open, s.again = true, false
+	s.open = true
 }
 
 // changeKey takes the next key. The wait was before it.
 func (s *sending) changeKey() {
 	s.keySends, s.rekey, s.wait = 0, false, 0
 	s.before, s.idle = s.sends, 0
-	s.limited, s.plain = false, false
 }
 
 // noteSend takes the end of a send in. Doubt sticks: behind a send that may have been
@@ -62,7 +59,7 @@ func (l *Ledger) noteSend(f Fact) {
 	if l.done || s.over { // its caller left it in flight, which is doubt
 		return
 	}
-	if a.Confirm && (!l.doubt || !l.FirstUseKnown && !l.NotBefore && s.plain) {
+	if a.Confirm && (!l.doubt || !l.NotBefore && s.plain) {
 		l.inquire().denied, a.Says = a, Unknown
 	}
 	l.judge(a)
@@ -72,8 +69,7 @@ func (l *Ledger) noteSend(f Fact) {
 func (l *Ledger) judge(a Answer) {
 	l.outcome = l.says(a)
 	l.doubt = l.outcome == Unknown
-	l.sending.decide(l, a)
-	if !l.sending.again {
+	if !l.sending.again(l, a) {
 		l.endSending()
 	}
 }
@@ -83,7 +79,7 @@ func (l *Ledger) judge(a Answer) {
 // it to the fences, or to the looks.
 func (l *Ledger) noteConfirmed(a Answer) {
 	denied := l.known().denied
-	same := denied.Confirm && a.Class == Refusal && a.Confirm && a.Code == denied.Code && a.Status == denied.Status
+	same := a.Code == denied.Code && a.Status == denied.Status
 	l.inquire().denied = Answer{}
 	switch {
 	case !same:
@@ -97,10 +93,8 @@ func (l *Ledger) noteConfirmed(a Answer) {
 
 // hear notes what kind of answers the sends under the key had.
 func (s *sending) hear(a Answer) {
-	before := s.keySends == 1 || s.limited
 	refused := a.Class == Refusal && a.Status < 500 && a.Code != codeInFlight && a.Code != codeResultUnknown
-	s.plain = before && refused
-	s.limited = s.plain && a.Status == 429
+	s.plain = (s.keySends == 1 || s.plain) && refused
 }
 
 // says is what is known of the write after an answer that is no success.
@@ -119,41 +113,41 @@ func (l *Ledger) says(a Answer) Outcome {
 	}
 }
 
-// decide says whether to send once more, and when.
-func (s *sending) decide(l *Ledger, a Answer) {
-	r := l.Retry
-	s.again, s.rekey = false, false
+// again says whether to send once more, and notes when.
+func (s *sending) again(l *Ledger, a Answer) bool {
+	r, again := l.Retry, false
 	switch a.Class {
 	case Refusal:
-		s.again = a.Advice == SameKey || a.Advice == WaitFirst || a.Price
-		s.rekey = l.Keyed && (a.Advice == NewKey || a.Advice == WaitFirst && a.Replayed)
+		again = a.Advice == SameKey || a.Advice == WaitFirst || a.Price
+		s.rekey = l.Keyed && (a.Advice == NewKey || a.Replayed)
 	case Foreign, Silence:
-		s.again = l.Keyed // a paper write that may have arrived is not repeated
+		again = l.Keyed // a paper write that may have arrived is not repeated
 	case Unsent:
-		s.again = true
+		again = true
 	}
 	if s.ended {
-		s.again = false // it may have run, and would run again
+		again = false // it may have run, and would run again
 	}
 	// Beside a send in doubt a new key would be a second order, and a key that was
 	// given is never replaced.
 	if s.rekey && (l.doubt || l.Source == Given) {
-		s.again = false
+		again = false
 	}
 	if a.Price {
 		s.prices++
-		s.again = s.again && s.prices < r.PriceAttempts
+		again = again && s.prices < r.PriceAttempts
 	}
-	runs := a.Class == Refusal && a.Code == codeInFlight && l.AsksTwice()
+	runs := a.Code == codeInFlight && l.AsksTwice()
 	if runs {
 		s.polls++
 	}
-	s.again = s.again && s.sends-s.polls < r.Attempts && !(r.FailFast && a.Advice == WaitFirst)
+	again = again && s.sends-s.polls < r.Attempts && !(r.FailFast && a.Advice == WaitFirst)
 	s.pause(r, a)
 	if runs {
 		s.wait, s.exact = max(pollWaits[min(s.polls, len(pollWaits))-1], a.RetryAfter), true
-		s.again = s.again && s.at+s.wait-l.Decided.Mono <= pollFor
+		again = again && s.at+s.wait-l.Decided.Mono <= pollFor
 	}
+	return again
 }
 
 // pollWaits are the waits before a write that runs is asked for again; the last one stays.
@@ -185,7 +179,7 @@ func (r Bounds) Backoff(sends int) time.Duration {
 // mayStillSend reports whether the TTL allows a send at a moment.
 func (l *Ledger) mayStillSend(at time.Duration, now Instant) bool {
 	once := l.TTL <= 0 || l.Entry && l.Keyed && l.Without.Resend
-	if l.restored || once && l.sending.left > 0 {
+	if once && l.sending.left > 0 {
 		return false
 	}
 	return since(l.Decided, now)+max(at-now.Mono, 0) < l.SendTTL()

@@ -52,8 +52,8 @@ type Terms struct {
 	// Source and FirstUseKnown are of the key: a paper write, which has none, is the first.
 	Source        Source `json:"source,omitempty"`
 	FirstUseKnown bool   `json:"firstUse,omitempty"`
-	// NotBefore means that the caller named a time before which the key was not used; then
-	// FirstUseKnown is false. Since is that time, if it is known by the service's clock.
+	// NotBefore means that the caller named a time before which the key was not used, which says
+	// nothing more where FirstUseKnown is true. Since is that time, if it is known by the service's clock.
 	NotBefore bool             `json:"notBefore,omitempty"`
 	Since     servicetime.Time `json:"since,omitzero"`
 	// Decided is when.

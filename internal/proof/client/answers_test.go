@@ -246,6 +246,10 @@ func TestErrorsPrintOnOneLine(t *testing.T) {
 // What the service put into a refusal reaches the caller as it came, and a log as
 // text.
 func TestExtraAndBodyPrintAsText(t *testing.T) {
+	script := rig.NewScript(t, rig.Answered(400, `{"error":"bad_size","message":"no","symbol":7}`))
+	_, odd := rig.ScriptedClient(t, script).Sandbox.State(context.Background())
+	assert.Equal(t, `{"symbol":7}`, rig.RefusalOf(t, odd).Extra.String(), "a member of another type than documented")
+
 	const body = `{"error":"bad_size","message":"no","hint":"\u001b[2J","limit":{"min":1}}`
 	_, err := rig.ScriptedClient(t, rig.NewScript(t, rig.Answered(400, body))).Sandbox.State(context.Background())
 	var refusal *trading.Error

@@ -90,6 +90,7 @@ func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
 	}{
 		"the contract":             {"/openapi.json", "", func(r rig.Rig) error { return rig.Only(r.OpenAPI(r.T.Context())) }},
 		"the health":               {"/health", "", func(r rig.Rig) error { return rig.Only(r.Health(r.T.Context())) }},
+		"a page of a gateway":      {"/accounts/acc_1", "", func(r rig.Rig) error { return rig.Only(r.Account().State(r.T.Context())) }},
 		"a read that a cache kept": {"/accounts/acc_1", "3600", func(r rig.Rig) error { return rig.Only(r.Account().State(r.T.Context())) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +105,11 @@ func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
 					}
 				})
 				r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, trading.WithTransport(old), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
-				require.NoError(t, page.read(r))
+				if name == "a page of a gateway" {
+					sim.Fault("GET /accounts/{accountId}", tradingsim.GatewayError(404))
+				}
+				err := page.read(r)
+				assert.Equal(t, name == "a page of a gateway", err != nil, "%v", err)
 				_ = r.Lost(tradingsim.Hang(2*time.Minute), rig.Buy("0.05"))
 				rig.CloseClient(t, r.Client)
 				r = rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole)

@@ -236,7 +236,7 @@ func TestSinceBeginsInDoubt(t *testing.T) {
 		id := trading.WithClientOrderID("1", trading.Since(time.Now()))
 		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), id)
 		require.ErrorIs(r.T, err, trading.CodeMinNotional)
-		assert.NotEqual(r.T, trading.Applied, trading.OutcomeOf(err))
+		assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err), "a fence says it")
 		assert.Zero(r.T, r.Ran(trading.OpOrder))
 		r.Open(rig.Buy("0.05"), trading.WithClientOrderID("2", trading.Since(time.Now())))
 	})
@@ -249,6 +249,19 @@ func TestSharedOrderIDsBeginInDoubt(t *testing.T) {
 		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), rig.SharedBreakout)
 		require.ErrorIs(r.T, err, trading.CodeMinNotional)
 		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+	})
+}
+
+// What was not known of the first use of an id is not known of a later one.
+func TestAnIDThatWasSharedStaysInDoubt(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		d := rig.NewDisk()
+		r = r.Restart(d)
+		for _, id := range []trading.CallOption{rig.SharedBreakout, rig.Breakout} {
+			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), id)
+			require.ErrorIs(r.T, err, trading.CodeMinNotional)
+			assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+		}
 	})
 }
 

@@ -3,8 +3,11 @@ package live
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +49,133 @@ func TestACancelListensToTheEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// It listens to a connection for no longer than that can bring its answer.
+func TestACancelWhoseConnectionBreaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, began := rig.NewSim(), time.Now()
+		service := &answering{Sim: sim, operation: "/orders/cancel", answer: func(http.ResponseWriter, int, http.Handler, *http.Request) {
+			time.Sleep(20*time.Second - time.Since(began))
+			panic(http.ErrAbortHandler)
+		}}
+		r := rig.Join(t, sim, rig.OverPipes(t, service).Option())
+		_, err := r.Account().CancelOrder(t.Context(), "order_1")
+		assert.Equal(t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+		assert.Equal(t, 20*time.Second, time.Since(began))
+	})
+}
+
+// What may not run twice is not asked for while it runs.
+func TestWhatIsAskedForTwice(t *testing.T) {
+	for name, c := range map[string]struct {
+		op   trading.Operation
+		call func(r rig.Rig) error
+		want int
+	}{
+		"a full close": {trading.OpClose, func(r rig.Rig) error { return rig.ExitCall(r) }, 2},
+		"a part": {trading.OpClose, func(r rig.Rig) error {
+			return rig.Only(r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50"))))
+		}, 1},
+		"levels":   {trading.OpTPSL, func(r rig.Rig) error { return r.Levels(rig.Both("90000", "50000")) }, 1},
+		"an order": {trading.OpOrder, func(r rig.Rig) error { return rig.EntryCall(r) }, 1},
+		"a run's end": {trading.OpCancelRun, func(r rig.Rig) error {
+			return rig.Only(r.Account().CancelRun(r.T.Context(), "run_1"))
+		}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			overPipes(t, nil, func(r rig.Rig, _ *rig.Pipes) {
+				r.Open(rig.Buy("0.05"))
+				before := r.Sent(c.op)
+				r.Sim.Fault(string(c.op), tradingsim.Delay(1500*time.Millisecond))
+				_ = c.call(r)
+				assert.Equal(r.T, c.want, r.Sent(c.op)-before)
+			})
+		})
+	}
+}
+
+// An attempt of a call that is over is listened to for two minutes.
+func TestAnAttemptIsNotListenedToForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := rig.NewSim()
+		var ended time.Time
+		service := &answering{Sim: sim, operation: "/orders", answer: func(_ http.ResponseWriter, _ int, _ http.Handler, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+			ended = time.Now()
+		}}
+		r := rig.Join(t, sim, rig.OverPipes(t, service).Option(), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := r.Account().PlaceOrder(ctx, rig.Buy("0.05"))
+		require.Equal(t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+		time.Sleep(time.Hour)
+		assert.Equal(t, 121*time.Second, ended.Sub(began))
+	})
+}
+
+// The first send is refused for its price, late, while the service still has it under way; the next key's answer
+// is the order's all the same.
+func TestALateRefusalForItsPriceIsNotTheLastWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := rig.NewSim()
+		service := &answering{Sim: sim, operation: "/orders", answer: func(w http.ResponseWriter, send int, next http.Handler, r *http.Request) {
+			refuse := func(code string) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusConflict)
+				_, _ = io.WriteString(w, `{"error":"`+code+`","message":"not now"}`)
+			}
+			switch send {
+			case 1:
+				time.Sleep(5*time.Second + 100*time.Millisecond)
+				refuse("STALE_PRICE")
+			case 2:
+				refuse("idempotency_in_flight")
+			default:
+				next.ServeHTTP(w, r)
+			}
+		}}
+		r := rig.Join(t, sim, rig.OverPipes(t, service).Option())
+		r.Open(rig.Buy("0.05"))
+		assert.Equal(t, 1, r.Ran(trading.OpOrder))
+	})
+}
+
+// The caller's time ends while its own hook runs, and not before the answer.
+func TestAnAnswerBeforeTheCallersEnd(t *testing.T) {
+	slow := trading.WithHooks(trading.Hooks{AttemptDone: func(context.Context, trading.Call, trading.Attempt) { time.Sleep(2 * time.Second) }})
+	for name, c := range map[string]struct {
+		leaves, answers time.Duration
+	}{
+		"a hook behind the answer":    {time.Second, 0},
+		"a late answer beside a hook": {time.Second, 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			overPipes(t, []trading.Option{slow}, func(r rig.Rig, _ *rig.Pipes) {
+				r.Open(rig.Buy("0.05"))
+				r.Sim.Fault(string(trading.OpClose), tradingsim.Delay(c.answers))
+				ctx, cancel := context.WithTimeout(r.T.Context(), c.leaves)
+				defer cancel()
+				_, err := r.Account().ClosePosition(ctx, "BTC", trading.Percent(rig.Dec("50")))
+				require.NoError(r.T, err)
+			})
+		})
+	}
+}
+
+// Whoever leaves reads in the error why.
+func TestTheCauseOfLeaving(t *testing.T) {
+	why := errors.New("the bot stops")
+	overPipes(t, nil, func(r rig.Rig, _ *rig.Pipes) {
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.Delay(20*time.Second))
+		ctx, cancel := context.WithCancelCause(r.T.Context())
+		time.AfterFunc(time.Second, func() { cancel(why) })
+		_, err := r.Account().PlaceOrder(ctx, rig.Buy("0.05"))
+		require.ErrorIs(r.T, err, why)
+		require.ErrorIs(r.T, err, context.Canceled)
+	})
 }
 
 // closedAt closes a position, on which the service works for so long, and returns how long that took and how

@@ -213,6 +213,66 @@ func TestACallerWhoLeavesDuringAGuard(t *testing.T) {
 	})
 }
 
+// A guard that refuses the second send is why the call ends, beside what the first was answered.
+func TestAGuardOfTheSecondSend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		no, asked := errors.New("enough"), 0
+		r := rig.New(t, nil, trading.WithGuard(func(context.Context, trading.Write) error {
+			if asked++; asked > 1 {
+				return no
+			}
+			return nil
+		}))
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.Fail(503, "equity_unavailable"))
+		_, err := r.Live.Account(rig.Acc).PlaceOrder(t.Context(), rig.Buy("0.05"))
+		require.ErrorIs(t, err, no)
+		require.ErrorIs(t, err, trading.CodeEquityUnavailable)
+		write := (*trading.WriteError)(nil)
+		require.ErrorAs(t, err, &write)
+		assert.Equal(t, trading.NotApplied, write.Outcome)
+		assert.False(t, write.NotSent, "which is said of an unknown outcome alone")
+		assert.Equal(t, 1, r.Sent(trading.OpOrder))
+	})
+}
+
+// Nor is it said of one that nothing was sent for.
+func TestNotSentIsOfWhatIsUnknown(t *testing.T) {
+	r := rig.New(t, nil)
+	_, err := r.Live.Account(rig.Acc).PlaceOrder(t.Context(), rig.Buy("-1"))
+	write := (*trading.WriteError)(nil)
+	require.ErrorAs(t, err, &write)
+	assert.Equal(t, trading.NotApplied, write.Outcome)
+	assert.False(t, write.NotSent)
+}
+
+// What may be sent once is not sent again, also where nothing of it has left.
+func TestAnOrderWithoutATTLOverNoConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig.New(t, nil, trading.WithSendTTL(0))
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.RefuseConnection())
+		began := time.Now()
+		_, err := r.Live.Account(rig.Acc).PlaceOrder(t.Context(), rig.Buy("0.05"))
+		require.ErrorAs(t, err, new(*trading.TransportError))
+		assert.NotErrorAs(t, err, new(*trading.GuardError))
+		assert.Equal(t, trading.NotApplied, trading.OutcomeOf(err))
+		assert.Zero(t, time.Since(began))
+	})
+}
+
+// A caller who leaves while the client finds out is told that it left.
+func TestACallerWhoLeavesWhileItIsFoundOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig.New(t, nil)
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.Fail(500, "internal_error"))
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		_, err := r.Live.Account(rig.Acc).PlaceOrder(ctx, rig.Buy("0.05"))
+		assert.Equal(t, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, trading.CodeInternalError)
+	})
+}
+
 // The throttle of failed authentications acts in front of the keys: a good key
 // from that address is turned away too, with a Retry-After and no more.
 func TestFailedAuthThrottle(t *testing.T) {
