@@ -107,7 +107,7 @@ func (c *call) takeLate() bool {
 	}
 	last := *ends.Heard.(*heard)
 	c.core.usual.heard(&last)
-	w.heard, w.decided = &last, w.of.Ledger.Done() && w.of.Ledger.Outcome() != Unknown
+	w.heard, w.decided = &last, w.of.Ledger.Outcome() != Unknown
 	return true
 }
 

@@ -47,6 +47,7 @@ func TestLateAnswers(t *testing.T) {
 	denied := noAccount
 	denied.Confirm = true
 	redirect := Answer{Class: Unclear, Status: 307}
+	ran := append(twice(silence), begun(2*time.Second), ended(2*time.Second, success))
 	behind := []step{begun(0), ended(0, stalePrice), {kind: KeyChanged}, begun(0), ended(time.Second, silence), begun(time.Second), ended(time.Second, tooMany)}
 	thrice := slices.Clip(append(twice(silence), begun(2*time.Second), ended(2*time.Second, replayed(success))))
 	for name, c := range map[string]struct {
@@ -100,6 +101,8 @@ func TestLateAnswers(t *testing.T) {
 		"two beside a replay":                   {market(), append(thrice, heard(late, 1, success), heard(late, 2, success)), Applied, false, true},
 		"one and a 5xx beside a replay":         {market(), append(thrice, heard(late, 1, success), heard(late, 2, failed)), Applied, false, true},
 		"in the other order beside a replay":    {market(), append(thrice, heard(late, 1, failed), heard(late, 2, success)), Applied, false, true},
+		"a replay, and a 5xx":                   {market(), append(twice(replayed(success)), heard(late, 1, failed)), Applied, false, false},
+		"one, a replay, and a 5xx":              {market(), append(ran, heard(late, 1, replayed(success)), heard(late, 2, failed)), Applied, false, true},
 		"two, and a replay behind them":         {market(), append(twice(success), heard(late, 1, success), heard(late, 2, replayed(success))), Applied, false, true},
 		"a price goes under the next key":       {market(), append(twice(inFlight), heard(late, 1, stalePrice)), NotApplied, true, false},
 		"where it was the last it is decided":   {market(), append(twice(inFlight), over, heard(late, 1, stalePrice)), NotApplied, false, false},

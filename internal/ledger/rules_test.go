@@ -240,6 +240,7 @@ func TestProbeFollows(t *testing.T) {
 		"one that is not":            {once, at(7*time.Second - 1), Limits{}, false},
 		"no 422":                     {unheard(market()), at(time.Minute), Limits{}, false},
 		"a service that tells apart": {told, at(6 * time.Second), Limits{}, true},
+		"as it is long enough":       {told, at(5 * time.Second), Limits{}, true},
 		"it has just been sent":      {told, at(5*time.Second - 1), Limits{}, false},
 		"nor with its own bytes":     {probed, at(7 * time.Second), Limits{}, false},
 		"none may go":                {received(noProbe), at(6 * time.Second), Limits{}, false},
@@ -606,6 +607,9 @@ func TestARefusalIsConfirmed(t *testing.T) {
 	}
 	if l := turnedAway(unknown, silence); l.Denied() {
 		t.Error("it was in doubt before, whoever used the key")
+	}
+	if l := turnedAway(market(), unavailable); !l.Denied() {
+		t.Error("a 503 that has done nothing leaves no doubt")
 	}
 	if l := turnedAway(kinds()["given, not used since"]); l.Denied() {
 		t.Error("a fence tells more")

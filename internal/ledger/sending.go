@@ -115,7 +115,8 @@ func (l *Ledger) says(a Answer) Outcome {
 
 // again says whether to send once more, and notes when.
 func (s *sending) again(l *Ledger, a Answer) bool {
-	r, again := l.Retry, false
+	r := l.Retry
+	var again bool
 	switch a.Class {
 	case Refusal:
 		again = a.Advice == SameKey || a.Advice == WaitFirst || a.Price

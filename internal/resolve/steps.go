@@ -321,6 +321,9 @@ func (e NotExecuted) Error() string { return string(e) }
 // finish ends a write whose outcome is known.
 func (d *Driver) finish(w *OpenWrite) {
 	known := w.known()
+	if a := w.Answer; a != nil && (a.Refusal == nil) != (w.Ledger.Outcome() == ledger.Applied) {
+		w.Answer = nil // a stored refusal with which the account does not agree
+	}
 	f := Final{Outcome: w.Ledger.Outcome(), Evidence: w.by, Note: known.note, Dead: w.Ledger.Held() || w.Answer != nil && w.Answer.spends() || w.by == ByAcknowledged}
 	r := Found{
 		Intent: w.intent(), Outcome: f.Outcome, Evidence: w.by,
@@ -335,7 +338,7 @@ func (d *Driver) finish(w *OpenWrite) {
 			if f.Dead && w.Name != "" {
 				f.Refused = refusedBy(w.Answer)
 			}
-		} else if f.Outcome == ledger.Applied {
+		} else {
 			r.Answer = w.Answer.Body
 			f.Answer = r.Answer
 		}

@@ -190,6 +190,7 @@ func TestWhatTheAccountShows(t *testing.T) {
 		shows     accounting.Holding
 		operation string
 		orders    []string
+		stored    bool // a refusal, under its key
 		outcome   ledger.Outcome
 		says      string
 	}{
@@ -198,11 +199,15 @@ func TestWhatTheAccountShows(t *testing.T) {
 		{name: "it did not run", outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
 		{name: "it did not run, whoever trades", shared: true, outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
 		{name: "an order rests", operation: limit, orders: []string{"ord_0", "ord_1"}, outcome: ledger.Applied, says: string(accounting.OneNewID)},
+		{name: "an order rests, and a refusal is stored", stored: true, operation: limit, orders: []string{"ord_0", "ord_1"}, outcome: ledger.Applied, says: "executed (accounting: " + string(accounting.OneNewID) + "), and its answer is lost"},
 		{name: "none rests that did not before", operation: limit, orders: []string{"ord_0"}, outcome: ledger.NotApplied, says: string(accounting.NoTrace)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+				if row.stored {
+					s.answers = map[string][]ledger.Answer{cancelOrder: {reused}, limit: {replayed(tooSmall)}}
+				}
 				s.look = func() (AccountLook, error) {
 					return AccountLook{Status: "ACTIVE", Orders: row.orders, Positions: map[string]accounting.Holding{"BTC": row.shows}}, nil
 				}

@@ -106,7 +106,8 @@ func TestEdge08_AnOldDateSaysNothing(t *testing.T) {
 				})
 				r := rig.Join(t, sim, trading.WithJournal(d.Open()), rig.Sole, trading.WithTransport(old), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
 				if name == "a page of a gateway" {
-					sim.Fault("GET /accounts/{accountId}", tradingsim.GatewayError(404))
+					date := http.Header{"Date": {time.Now().UTC().Format(http.TimeFormat)}}
+					sim.Fault("GET /accounts/{accountId}", tradingsim.Raw(404, date, "<html>"))
 				}
 				err := page.read(r)
 				assert.Equal(t, name == "a page of a gateway", err != nil, "%v", err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -85,6 +86,7 @@ func TestNothingIsAskedWithoutAKey(t *testing.T) {
 	})}, func(r rig.Rig) {
 		key = r.Sim.LiveKey()
 		lost := r.Lost(tradingsim.DropResponse(), rig.Buy("0.05"))
+		synctest.Wait() // the first question has its key
 		sealed.Store(true)
 		before := len(r.Sim.Requests())
 		time.Sleep(time.Minute)

@@ -209,6 +209,18 @@ func TestALateAnswerEndsTheWaitForAPlace(t *testing.T) {
 	})
 }
 
+// Nor does one that says nothing of the order: the call ends with that answer, and not with why it stopped waiting.
+func TestALateFailureEndsTheWaitForAPlace(t *testing.T) {
+	overPipes(t, []trading.Option{trading.WithRateLimits(trading.RateLimits{PerClass: 1})}, func(r rig.Rig, _ *rig.Pipes) {
+		r.Open(rig.Buy("0.05"))
+		r.Sim.Fault(string(trading.OpClose), tradingsim.Together(tradingsim.Delay(8*time.Second), tradingsim.Fail(500, "internal_error")))
+		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")))
+		require.ErrorIs(r.T, err, trading.CodeInternalError)
+		require.NotErrorIs(r.T, err, context.Canceled)
+		assert.Equal(r.T, 1, r.Sent(trading.OpClose))
+	})
+}
+
 // failing takes nothing from some moment on.
 type failing struct {
 	journal.Store

@@ -194,6 +194,18 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 	}
 }
 
+// A refusal whose answer was lost is what the order came to; that no answer came is said beside it.
+func TestALostRefusal(t *testing.T) {
+	rig.LiveTest(t, nil, []trading.Option{trading.WithRetry(trading.Retry{Attempts: 1})}, func(r rig.Rig) {
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.DropResponse())
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.0001"))
+		assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
+		require.ErrorIs(r.T, err, trading.CodeMinNotional)
+		require.ErrorAs(r.T, err, new(*trading.TransportError))
+		assert.Equal(r.T, 2, r.Sent(trading.OpOrder))
+	})
+}
+
 // T6: nothing is sent after the send TTL, which the waits count into; 0 sends once.
 // T18: a resend is a late command, so a late one is not given.
 func TestTrap_T18_NothingIsSentAfterTheTTL(t *testing.T) {
