@@ -12,7 +12,7 @@ import (
 // can still run the ledger knows: to it a look is final only once the write is held or gone.
 func (d *Driver) giveUp(w *OpenWrite, shown *seenLook, why accounting.Reason) (final bool) {
 	n := len(shown.began)
-	if !w.asked().Kind.Acts() || n < 2 || w.marketOpen.Load() || !w.Ledger.WasOver(d.Clocks.Now()) {
+	if !w.asked().Kind.Acts() || w.marketOpen.Load() || !w.Ledger.WasOver(d.Clocks.Now()) {
 		return true
 	}
 	looks, show := books.Read{Begun: shown.began[n-2], Ended: shown.look.Ended}, shown.look.State(w.Intent.Symbol)

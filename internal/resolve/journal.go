@@ -352,8 +352,8 @@ func (s *store) last(ctx context.Context, name string) (*Final, error) {
 		begun, ended := false, false
 		for _, r := range records {
 			begun = begun || r.Begin != nil
-			if ended = ended || r.End != nil; r.End != nil {
-				last = r.End.further(last)
+			if r.End != nil {
+				ended, last = true, r.End.further(last)
 			}
 		}
 		if begun && !ended && !known {
@@ -409,6 +409,5 @@ func (w *OpenWrite) Digest() []byte {
 
 // SameOrder reports whether another write asks for the same.
 func (w *OpenWrite) SameOrder(other *OpenWrite) bool {
-	in, o := &w.Intent, &other.Intent
-	return in.Operation == o.Operation && in.Account == o.Account && bytes.Equal(in.Body, o.Body)
+	return bytes.Equal(w.Digest(), other.Digest())
 }

@@ -126,7 +126,7 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (*Op
 	if err != nil {
 		return nil, err
 	}
-	w := &OpenWrite{Left: true, gap: gap, registered: true, journaled: true, over: true, handed: make(chan struct{})}
+	w := &OpenWrite{Left: true, gap: gap, journaled: true, over: true, handed: make(chan struct{})}
 	close(w.handed)
 	var terms ledger.Terms
 	var facts []ledger.Fact

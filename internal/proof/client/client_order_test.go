@@ -30,6 +30,9 @@ func TestClientOrder(t *testing.T) {
 		sim.Fault("POST /orders", tradingsim.DropResponse())
 		_, err = first.Live.Account("acc_1").PlaceOrder(t.Context(), order, trading.WithClientOrderID("b"), trading.WithSendTTL(0), trading.WithResolveTimeout(0))
 		require.Equal(t, trading.Unknown, trading.OutcomeOf(err))
+		_, err = first.Live.Account("acc_1").PlaceOrder(t.Context(), trading.Order{Symbol: "BTC", Side: trading.Long, Size: trading.Dec("0.0001"), Leverage: trading.Dec("2")},
+			trading.WithClientOrderID("c"), trading.AllowPending())
+		require.ErrorIs(t, err, trading.CodeMinNotional)
 		time.Sleep(time.Second)
 		_ = first.Close() // it reports what is pending
 		second := tradingtest.Client(t, sim, trading.WithJournal(store), trading.WithRecovery(trading.Recovery{WithoutBackground: true}))
@@ -37,9 +40,17 @@ func TestClientOrder(t *testing.T) {
 		a, err := second.ClientOrder(t.Context(), "acc_1", trading.OpOrder, "a")
 		require.NoError(t, err)
 		assert.Equal(t, []any{false, trading.Applied}, []any{a.Pending, a.Outcome})
+		assert.Contains(t, a.Answer.String(), `"success":true`)
+		c, err := second.ClientOrder(t.Context(), "acc_1", trading.OpOrder, "c")
+		require.NoError(t, err)
+		assert.Equal(t, []any{false, trading.NotApplied, trading.CodeMinNotional}, []any{c.Pending, c.Outcome, c.Code})
 		b, err := second.ClientOrder(t.Context(), "acc_1", trading.OpOrder, "b")
 		require.NoError(t, err)
 		assert.Equal(t, []any{true, "b"}, []any{b.Pending, b.ClientOrderID})
 		assert.Len(t, sim.Requests(), sent)
+		require.NoError(t, second.Acknowledge(t.Context(), b.ID, trading.Applied, "it shows"))
+		b, err = second.ClientOrder(t.Context(), "acc_1", trading.OpOrder, "b")
+		require.NoError(t, err)
+		assert.Equal(t, []any{false, trading.Applied, "it shows"}, []any{b.Pending, b.Outcome, b.Note})
 	})
 }

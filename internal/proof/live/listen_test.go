@@ -218,6 +218,37 @@ func TestAnswersThatContradictEachOther(t *testing.T) {
 	})
 }
 
+// An order that is over ran after all: whoever had it hears of that, since a key was seen to be spent, and then used.
+func TestASuccessAfterItWasFoundOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := rig.NewSim()
+		service := &answering{Sim: sim, operation: "/orders", answer: func(w http.ResponseWriter, _ int, next http.Handler, r *http.Request) {
+			if r.Method == http.MethodPost {
+				time.Sleep(time.Minute)
+				r = r.Clone(context.WithoutCancel(r.Context()))
+				for name := range r.Header {
+					if strings.EqualFold(name, "Idempotency-Key") {
+						r.Header[name] = []string{"another"}
+					}
+				}
+			}
+			next.ServeHTTP(w, r)
+		}}
+		var said []trading.Resolution
+		r := rig.Join(t, sim, rig.OverPipes(t, service).Option(), trading.WithHooks(trading.Hooks{
+			Resolved: func(_ context.Context, r trading.Resolution) { said = append(said, r) },
+		}))
+		_, err := r.Account().PlaceOrder(t.Context(), rig.Buy("0.05"), trading.WithResolveTimeout(40*time.Second))
+		require.Equal(t, trading.NotApplied, trading.OutcomeOf(err), "%v", err)
+		require.Len(t, said, 1)
+		time.Sleep(2 * time.Minute)
+		require.Len(t, said, 2)
+		assert.True(t, said[1].Contradicted)
+		assert.Equal(t, said[0].Intent.ID, said[1].Intent.ID)
+		require.ErrorIs(t, rig.EntryCall(r), trading.ErrPendingWrite, "until a person has seen it")
+	})
+}
+
 // A close goes once while an own order rests, a run goes on or an entry is under way in its market: what these
 // fill between two runs of it would be closed.
 func TestACloseDoesNotAskTwiceBesideWhatMayFill(t *testing.T) {

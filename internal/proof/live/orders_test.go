@@ -194,6 +194,36 @@ func TestSecondAnswersInDoubt(t *testing.T) {
 	}
 }
 
+// Nothing is read before an order of an account that others may trade: no look could tell whether it ran.
+func TestNothingIsReadBeforeAnOrderThatNothingIsDeclaredOf(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r.Open(rig.Buy("0.05"))
+		var sent []string
+		for _, request := range r.Sim.Requests() {
+			if sent = append(sent, request.Operation); request.Operation == string(trading.OpOrder) {
+				break
+			}
+		}
+		assert.Equal(r.T, []string{string(trading.OpHealth), string(trading.OpOrder)}, sent)
+	})
+}
+
+// Nothing more is done about an order that no look tells of, until somebody asks.
+func TestAskingGoesOn(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.FailAfter(409, "idempotency_result_unknown"))
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"))
+		require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "%v", err)
+		time.Sleep(24 * time.Hour)
+		before := r.Reads()
+		time.Sleep(time.Hour)
+		require.Equal(r.T, before, r.Reads())
+		_, err = r.ResolveID(r.T.Context(), rig.IntentOf(r.T, err))
+		require.ErrorIs(r.T, err, trading.ErrUndetermined)
+		assert.Greater(r.T, r.Reads(), before)
+	})
+}
+
 // A refusal whose answer was lost is what the order came to; that no answer came is said beside it.
 func TestALostRefusal(t *testing.T) {
 	rig.LiveTest(t, nil, []trading.Option{trading.WithRetry(trading.Retry{Attempts: 1})}, func(r rig.Rig) {
