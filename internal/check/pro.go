@@ -83,7 +83,7 @@ func TotalSize(size decimal.Decimal) *Fault {
 
 // Number refuses a number that is too long for the wire.
 func Number(field string, n number) *Fault {
-	if v, ok := n.Get(); ok && !wire.Writable(v) {
+	if v, _ := n.Get(); !wire.Writable(v) {
 		return fault("bad_request", "%s is %s: it must be a number that can be written without an exponent", field, wire.NumberText(v))
 	}
 	return nil

@@ -64,6 +64,11 @@ func TestScrub(t *testing.T) {
 		"Go escapes":               {`"pk\x5ftest_s3cret/Part\x3d9"`, `"` + Redacted + `"`},
 		"percent":                  {"/" + percent + "/", "/" + Redacted + "/"},
 		"percent, one character":   {"/" + public + "s3cret%2fPart%3D9/", "/" + Redacted + "/"},
+		"escapes at the beginning": {escaped + ">", Redacted + ">"},
+		"percent at the beginning": {percent + ">", Redacted + ">"},
+		"cut behind a backslash":   {"<" + public + `s\`, "<" + Redacted},
+		"another, in percent":      {public + "s%e4 rest", public + "s%e4 rest"},
+		"no percent at all":        {public + "s%zz rest", public + "s%zz rest"},
 		"escaped, no prefix":       {escapedPart + " " + percentPart, Redacted + " " + Redacted},
 		"cut at the end":           {"<" + public + "s", "<" + Redacted},
 		"cut in an escape":         {"<" + public + `s3cr\u00`, "<" + Redacted},
@@ -84,6 +89,11 @@ func TestScrub(t *testing.T) {
 	}
 	assert.Equal(t, "x, "+Redacted, knowing(public+"x").Text("x, "+public+"x"), "a short secret part can be a word")
 	assert.Equal(t, "abc", knowing("").Text("abc"))
+	encoded := public + "ab%41cd%42efgh"
+	assert.Equal(t, "<"+Redacted+"> <"+Redacted, knowing(encoded).Text("<"+encoded+"> <"+encoded[:len(encoded)-2]), "a key that looks encoded")
+	bare := new(Scrubber)
+	bare.Know("test", New("test", hidden, 0))
+	assert.Equal(t, `\ s3cre <`+Redacted+"> s", bare.Text(`\ s3cre <`+hidden+"> s"), "a key without a prefix")
 	same := errors.New("clean")
 	assert.Same(t, same, knowing(public+hidden).Error(same))
 }
@@ -104,6 +114,7 @@ func TestScrubHeader(t *testing.T) {
 	dirty := http.Header{"A": {"1", public + "s3cretPart"}, "B": {"2"}}
 	dirty.Set(public+"s3cretPart", "3") // net/http changes its capitals
 	dirty.Set("x-s3cretpart", "4")
+	assert.Equal(t, http.Header{Redacted: {"5"}}, s.Header(http.Header{"S3cretpart"[:8]: {"5"}}), "nothing but its beginning")
 	got := s.Header(dirty)
 	assert.ElementsMatch(t, []string{"3", "4"}, got[Redacted])
 	delete(got, Redacted)

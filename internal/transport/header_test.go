@@ -60,6 +60,7 @@ func TestFound08_ARemainderThatIsNotSaid(t *testing.T) {
 		"no remainder":    {http.Header{headerLimit: {"600"}, headerReset: {"1763632800"}}, 600, reset, true},
 		"an empty one":    {http.Header{headerLimit: {"600"}, headerRemaining: {""}}, 0, time.Time{}, false},
 		"the limit alone": {http.Header{headerLimit: {"600"}}, 600, time.Time{}, true},
+		"no time":         {http.Header{headerLimit: {"600"}, headerReset: {"soon"}}, 0, time.Time{}, false},
 		"a reset of zero": {http.Header{headerLimit: {"600"}, headerReset: {"0"}}, 600, time.Unix(0, 0), true},
 		"no limit":        {http.Header{headerRemaining: {"0"}}, 0, time.Time{}, false},
 		"a limit of zero": {http.Header{headerLimit: {"0"}, headerRemaining: {"0"}}, 0, time.Time{}, true},

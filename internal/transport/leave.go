@@ -48,7 +48,6 @@ func (w *watch) begin(gate Gate, conn net.Conn, stop func()) {
 			w.timer.Reset(left)
 			return
 		}
-		w.over = true
 		abort(conn)
 		stop()
 	})

@@ -96,7 +96,7 @@ func (a *RoundTrip) Leave(why error) (listened bool) {
 		return false
 	}
 	rest := a.sent.Timeout - time.Since(a.ended.Sent)
-	if errors.Is(why, ErrTimeout) || overdue(why, a.ended.Sent) || a.sent.Timeout > 0 && rest <= 0 {
+	if errors.Is(why, ErrTimeout) || overdue(why, a.ended.Sent) {
 		a.of.retire(a.through)
 	} else if a.sent.Timeout > 0 {
 		a.retires = time.AfterFunc(rest, a.Retire)
