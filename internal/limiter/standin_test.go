@@ -17,6 +17,35 @@ import (
 	"github.com/tradingapi/trading-go/ratelimit"
 )
 
+// A store that names another beginning has forgotten what it knew; one that is away for a window tells nothing of
+// what is used any more.
+func TestAStoreThatForgot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t)
+		began := time.Now()
+		bucket := ratelimit.Bucket{Name: testKey, Limit: 600, Window: Window}
+		var n needs
+		n.n, n.of[0] = 1, ratelimit.Need{Bucket: bucket}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		grant := ratelimit.Grant{Sharers: 1, Left: []int{200}, Since: began}
+		l.heard(&n, &grant)
+		l.heard(&n, &grant)
+		assert.True(t, l.standIn.away.IsZero())
+		most, _ := l.part(&bucket, false)
+		assert.Equal(t, 0, most, "others have used what this process has not")
+		grant.Since = began.Add(time.Second)
+		l.heard(&n, &grant)
+		assert.False(t, l.standIn.away.IsZero(), "it forgot")
+		time.Sleep(Window - 1)
+		most, _ = l.part(&bucket, false)
+		assert.Equal(t, 0, most, "what was used before counts for a window")
+		time.Sleep(1)
+		most, _ = l.part(&bucket, false)
+		assert.Equal(t, 540, most)
+	})
+}
+
 // desk is a store that several processes share, which can be away, and forget what it knew.
 type desk struct {
 	mu      sync.Mutex

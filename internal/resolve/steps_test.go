@@ -92,7 +92,7 @@ func TestSteps(t *testing.T) {
 		},
 		{
 			name:    "how keys are kept is not known at first",
-			keys:    inTurn(silence, noOrder, refused(403, "account_locked"), noOrder, noRun, silence, noOrder, reused),
+			keys:    inTurn(silence, noOrder, replayed(refused(403, "account_locked")), noOrder, noRun, silence, noOrder, reused),
 			answers: map[string][]ledger.Answer{cancelOrder: {noOrder}},
 			outcome: ledger.NotApplied, by: ByAccounting, after: 17 * time.Second,
 			asked: "fence, fence, fence, fence, look, look", says: "not executed",

@@ -207,6 +207,18 @@ func TestAloneOverATransportOfTheProgram(t *testing.T) {
 	}
 }
 
+// A second pool would be beside a bound of the program's: what swallows there is closed once it is idle.
+func TestNoSecondPoolBesideABound(t *testing.T) {
+	for bound, renewed := range map[int]bool{0: true, 4: false} {
+		given := &http.Transport{MaxConnsPerHost: bound}
+		tr := New(given)
+		tr.retire(given)
+		assert.Equal(t, renewed, tr.pool != given, bound)
+		assert.Equal(t, !renewed, tr.stale, bound)
+		tr.Close()
+	}
+}
+
 // connectionsOf counts the connections that a proxy has had.
 func connectionsOf(proxy *faultproxy.Proxy) func() int {
 	remotes := make(map[string]bool)
