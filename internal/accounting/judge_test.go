@@ -125,6 +125,7 @@ func TestMeasure(t *testing.T) {
 		{"no fee", with(func(r *Row) { r.Fee = decimal.NullDecimal{} }), "", NoSide},
 		{"no entry price", with(func(r *Row) { r.EntryPrice = decimal.NullDecimal{} }), "", NoSide},
 		{"exit at the entry", with(func(r *Row) { r.ExitPrice, r.GrossPnL = opt("100"), opt("0") }), "", NoSide},
+		{"prices that cancel out", with(func(r *Row) { r.EntryPrice, r.GrossPnL, r.Fee = opt("-110"), opt("220"), opt("0") }), "", NoSide},
 		{"the side contradicts", with(func(r *Row) { r.Side = Short }), "", NoSide},
 		{"the size contradicts", with(func(r *Row) { r.Size = opt("3") }), "", NoSide},
 		{"the size agrees", with(func(r *Row) { r.Size = opt("2") }), "2", Long},

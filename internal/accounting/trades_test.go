@@ -158,6 +158,20 @@ func TestTooManyWrites(t *testing.T) {
 	assert.True(t, trail.Begin(Base{}, now))
 }
 
+// A baseline from before an answer does not show what that write did.
+func TestABaselineFromBeforeAnAnswer(t *testing.T) {
+	now := time.Now()
+	trail := Trail{Acts: []Own{{ID: "1", Act: Act{Ran: true}, Heard: now.Add(1)}}}
+	assert.False(t, trail.Begin(Base{}, now))
+	assert.True(t, trail.Begin(Base{}, now.Add(1)))
+}
+
+func TestWhatWaits(t *testing.T) {
+	for kind, want := range map[ActKind]bool{Entry: false, ReduceOnly: false, Close: false, Limit: true, Pro: true, EditRun: true} {
+		assert.Equal(t, want, (&Own{Act: Act{Kind: kind}}).Waits(), kind)
+	}
+}
+
 // Without a baseline, what ended beside a write that is open still counts against its answer.
 func TestWhatIsDroppedWithABaseline(t *testing.T) {
 	trail := Trail{Base: &Base{}, Acts: []Own{{ID: "over", Act: Act{Ran: true}}, {ID: "open"}, {ID: "beside", Act: Act{Ran: true}}}}

@@ -93,6 +93,15 @@ func TestNearby(t *testing.T) {
 	}
 }
 
+// Of how much a row can be a share: within 2 percent, or within one unit.
+func TestWhatASizeIsAShareOf(t *testing.T) {
+	third := act{percent: whole * 3 / 10}
+	lo, hi := third.closedBy(2)
+	assert.Equal(t, []int{4, 10}, []int{int(lo), int(hi)}, "within one unit")
+	lo, hi = third.closedBy(3000)
+	assert.Equal(t, []int{9804, 10204}, []int{int(lo), int(hi)}, "within 2 percent")
+}
+
 // lasting are rows of another market, the last of which is so long after the first.
 func lasting(n int, long time.Duration) []Row {
 	rows := make([]Row, n)
