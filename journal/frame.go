@@ -173,10 +173,10 @@ func (s *state) replay(payload []byte) bool {
 			continue
 		}
 		r := Record{Intent: string(name), Final: flag == flagFinal}
-		name, rest, ok2 := cutText(rest)
-		data, rest, ok3 := cutText(rest)
+		name, rest, _ = cutText(rest) // what is cut short has no data
+		data, rest, ok := cutText(rest)
 		r.Name, r.Data, payload = string(name), bytes.Clone(data), rest
-		if !ok || !ok2 || !ok3 || flag != flagRecord && flag != flagFinal || s.check([]Record{r}) != nil {
+		if !ok || flag != flagRecord && flag != flagFinal || s.check([]Record{r}) != nil {
 			return false
 		}
 		s.apply(r)

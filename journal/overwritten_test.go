@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,6 +25,13 @@ func TestAFileThatIsWrittenOver(t *testing.T) {
 			require.NoError(t, l.Close())
 			copyOver(t, other, path)
 		},
+		"its first bytes": func(t *testing.T, path string) {
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			require.NoError(t, err)
+			_, err = f.WriteAt(make([]byte, headerSize), 0)
+			require.NoError(t, err)
+			require.NoError(t, f.Close())
+		},
 		"it is cut": func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 0)) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -40,6 +48,13 @@ func TestAFileThatIsWrittenOver(t *testing.T) {
 			require.ErrorIs(t, l.Append(t.Context(), true, Record{Intent: "4"}), ErrFailed)
 			assert.ErrorIs(t, l.Close(), ErrFailed)
 		})
+	}
+}
+
+// Beside these nothing leaves; beside a journal that merely failed an exit does.
+func TestWhatFences(t *testing.T) {
+	for err, want := range map[error]bool{ErrFenced: true, ErrLostHistory: true, ErrFailed: false} {
+		assert.Equal(t, want, IsFencing(fmt.Errorf("the journal: %w", err)), err)
 	}
 }
 

@@ -220,6 +220,19 @@ func TestARunThatEndedBetweenTwoReadsIsKnown(t *testing.T) {
 	assert.Equal(t, []string{"run_7", "run_2"}, run.ids.Finished.IDs)
 }
 
+// What another limit has left meanwhile is known to the one that is open, and is none of its own.
+func TestWhatAnotherLimitLeavesIsKnown(t *testing.T) {
+	b := newBook(t)
+	b.read(nil)
+	one, other := b.limit("BTC"), b.limit("BTC")
+	b.enter(one)
+	b.enter(other)
+	require.NotNil(t, one.ids)
+	b.leave(other, resting("ord_7"))
+	require.NotNil(t, one.ids)
+	assert.Equal(t, []string{"ord_0", "ord_7"}, one.ids.Orders)
+}
+
 // A run that nobody knows, such as an earlier process's, may end before the first read of
 // what runs: then only a list of those that have ended shows it that is read a lag later.
 func TestAListOfFinishedRunsMayLag(t *testing.T) {

@@ -134,6 +134,23 @@ func TestAThrottledAddressDoesNotResetTheBreaker(t *testing.T) {
 	})
 }
 
+// Nor does a failure of the service, whatever it failed at.
+func TestAFailureDoesNotResetTheBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := rig.Answered(401, rig.RefusalBody(trading.CodeInvalidAPIKey))
+		script := rig.NewScript(t, refused, rig.Answered(500, rig.RefusalBody(trading.CodeInternalError)))
+		client := rig.ScriptedClient(t, script, trading.WithRetry(trading.Retry{Attempts: 1}))
+		_, err := client.Sandbox.State(t.Context())
+		require.ErrorIs(t, err, trading.CodeInvalidAPIKey)
+		_, err = client.Sandbox.ClosePosition(t.Context(), "BTC", trading.All)
+		require.ErrorIs(t, err, trading.CodeInternalError, "exits may try")
+		_, err = client.Sandbox.State(t.Context())
+		require.ErrorIs(t, err, trading.CodeInvalidAPIKey)
+		assert.True(t, rig.RefusalOf(t, err).Local)
+		script.Done()
+	})
+}
+
 // While one write is under way, another waits its turn: until its caller leaves,
 // or the client is closed.
 func TestWaitingWritersLeave(t *testing.T) {
