@@ -3,7 +3,9 @@ package risk_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
@@ -191,4 +193,59 @@ func TestPreviewOfATargetThatPassesTheAccount(t *testing.T) {
 	f.Positions = trading.Opt[trading.Positions]{}
 	_, known := risk.Preview(withTarget(buy("0.1"), "51100"), f).GapAtTarget.Get()
 	require.False(t, known, "what the others cost to close is not known")
+}
+
+// An account that takes no order says so before one is sent: what locks it, and what the paper account judges by
+// its equity, where each position has a price.
+func TestPreviewOfAnAccountThatTakesNoOrder(t *testing.T) {
+	priced := trading.Position{Symbol: "ETH", Side: trading.Long, Size: dec("1"), EntryPrice: dec("2000"), Mark: trading.MarkAt(dec("2000"))}
+	without := priced
+	without.Mark = trading.Mark{}
+	for name, c := range map[string]struct {
+		change func(s *trading.AccountState, f *risk.Inputs)
+		want   string
+	}{
+		"open":                 {func(*trading.AccountState, *risk.Inputs) {}, ""},
+		"locked":               {func(s *trading.AccountState, _ *risk.Inputs) { s.Locked = true }, "the account is ACTIVE"},
+		"failed":               {func(s *trading.AccountState, _ *risk.Inputs) { s.Status = trading.StatusFailed }, "the account is FAILED"},
+		"at a floor":           {func(s *trading.AccountState, _ *risk.Inputs) { s.Equity = dec("9500") }, "the equity of $9500 is at a loss floor"},
+		"a cent above it":      {func(s *trading.AccountState, _ *risk.Inputs) { s.Equity = dec("9500.01") }, ""},
+		"at a floor, and live": {func(s *trading.AccountState, _ *risk.Inputs) { s.Equity, s.Environment = dec("9500"), trading.EnvLive }, ""},
+		"at a floor, and unpriced": {func(s *trading.AccountState, f *risk.Inputs) {
+			s.Equity, f.Positions = dec("9500"), trading.Some(trading.Positions{without})
+		}, ""},
+	} {
+		state := &trading.AccountState{
+			Environment: trading.EnvSandbox, Status: trading.StatusActive, Balance: dec("10000"), Equity: dec("10000"), GlobalLossFloor: trading.Some(dec("9500")),
+		}
+		f := risk.Inputs{Mark: trading.MarkAt(dec("50000")), State: state, Positions: trading.Some(trading.Positions{priced})}
+		c.change(state, &f)
+		report := risk.Preview(buy("0.0001"), f)
+		i := slices.IndexFunc(report.Problems, func(p risk.Problem) bool { return p.Code == trading.CodeAccountLocked })
+		if c.want == "" {
+			require.Negative(t, i, name)
+			continue
+		}
+		require.GreaterOrEqual(t, i, 0, name)
+		require.Contains(t, report.Problems[i].Error(), c.want, name)
+	}
+}
+
+// The open position has a price where nothing else does, and stays of the time when it was opened, until it is
+// another one.
+func TestPreviewByTheOpenPosition(t *testing.T) {
+	opened := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
+	held := trading.Position{Symbol: "BTC", Side: trading.Long, Size: dec("1"), EntryPrice: dec("50000"), Mark: trading.MarkAt(dec("51000")), OpenedAt: opened}
+	f := risk.Inputs{Positions: trading.Some(trading.Positions{held})}
+	for _, c := range []struct {
+		order trading.Order
+		want  time.Time
+	}{{buy("0.5"), opened}, {sell("0.5"), opened}, {sell("2"), time.Time{}}} {
+		report := risk.Preview(c.order, f)
+		price, _ := report.Price.Price()
+		require.True(t, price.Equal(dec("51000")))
+		after, known := report.After.Get()
+		require.True(t, known)
+		require.Equal(t, c.want, after.OpenedAt, "%s %s", c.order.Side, c.order.Size)
+	}
 }
