@@ -303,3 +303,17 @@ func FuzzDecodeRequest(f *testing.F) {
 		}
 	})
 }
+
+// TestWhatWasAskedForIsDone: a request that was taken up is done once the state shows it.
+func TestWhatWasAskedForIsDone(t *testing.T) {
+	for _, kind := range []RequestKind{RequestHalt, RequestFlatten, RequestResume} {
+		for _, manual := range []bool{false, true} {
+			for _, state := range []State{OK, Held, Flattening, Stuck, Lost} {
+				flat := state == Flattening || state == Stuck || state == Held
+				want := map[RequestKind]bool{RequestHalt: manual, RequestFlatten: manual && flat, RequestResume: !manual && state == OK}[kind]
+				err := Request{Kind: kind}.judge(Status{Manual: manual, State: state})
+				require.Equal(t, want, err == nil, "%s, %s, manual %t", kind, state, manual)
+			}
+		}
+	}
+}

@@ -414,3 +414,8 @@ func TestMovedFloor(t *testing.T) {
 	require.Equal(t, "9499.99", MovedFloor(dec("9500"), dec("10000"), dec("9999.99")).String())
 	require.Equal(t, "3333.33", MovedFloor(dec("1"), dec("3"), dec("10000")).String())
 }
+
+// TestAPairHasOneName: two markets are one pair, whichever is named first.
+func TestAPairHasOneName(t *testing.T) {
+	require.Equal(t, pairOf("BTC", "ETH"), pairOf("ETH", "BTC"))
+}

@@ -283,3 +283,19 @@ func TestAfterRun(t *testing.T) {
 		r.close()
 	})
 }
+
+// TestAKeyThatIsRefused: what no look can come of is told at once, and not looked for again and again.
+func TestAKeyThatIsRefused(t *testing.T) {
+	for code, want := range map[string]error{"invalid_api_key": trading.ErrKeyRefused, "account_not_found": trading.CodeAccountNotFound} {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New()
+			defer sim.Close()
+			status := map[string]int{"invalid_api_key": 401, "account_not_found": 404}[code]
+			sim.FaultEach(tradingsim.Always("GET /accounts/{accountId}", tradingsim.Fail(status, code)))
+			p, err := New(Options{Client: connect(t, sim), Accounts: []trading.AccountID{acc}, Dir: t.TempDir()})
+			require.NoError(t, err)
+			require.ErrorIs(t, p.Run(t.Context()), want)
+			require.NoError(t, p.Close())
+		})
+	}
+}
