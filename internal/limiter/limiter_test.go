@@ -153,6 +153,10 @@ func TestAWaitThatIsTooLongIsRefusedAtOnce(t *testing.T) {
 			a.Until = time.Now().Add(20 * time.Second)
 			return context.WithTimeout(ctx, time.Hour)
 		}},
+		{"the deadline, before Until", func(ctx context.Context, a *Ask) (context.Context, context.CancelFunc) {
+			a.Until = time.Now().Add(time.Hour)
+			return context.WithTimeout(ctx, 20*time.Second)
+		}},
 		{"the deadline", func(ctx context.Context, _ *Ask) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 20*time.Second)
 		}},
