@@ -23,7 +23,7 @@ func OutcomeOf(err error) Outcome {
 		return write.Outcome
 	}
 	if bearer := outcomeBearer(nil); errors.As(err, &bearer) {
-		return bearer.outcomeOfCall()
+		return *bearer.outcomeOfCall()
 	}
 	if errors.As(err, new(resolve.NotExecuted)) {
 		return NotApplied

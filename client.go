@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger/reliance"
 	"github.com/tradingapi/trading-go/internal/resolve"
 	"github.com/tradingapi/trading-go/internal/spec"
@@ -301,7 +302,7 @@ func (c *Client) Recover(ctx context.Context) ([]Resolution, error) {
 		return nil, ctxErr
 	}
 	for _, id := range c.core.exclusive {
-		c.core.driver.Touch(bookOf(EnvLive, id))
+		c.core.driver.Touch(books.AccountKey{Environment: EnvLive, ID: id})
 	}
 	found, err := c.core.driver.Recover(ctx)
 	if found == nil {

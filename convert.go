@@ -38,7 +38,7 @@ func optOf[T any](member wire.Nullable[T]) Opt[T] { return optional(member.Get()
 // optional is v, or none.
 func optional[T any](v T, ok bool) Opt[T] {
 	if ok {
-		return Some(v)
+		return Opt[T]{value: v, ok: true}
 	}
 	return Opt[T]{}
 }

@@ -13,7 +13,7 @@ import (
 
 // saw shows the client's books what a read of an account saw, which is a touch of it.
 func (c *call) saw(what any) {
-	b, d, of, sent := c.core.books, c.core.driver, bookOf(c.env, c.account), c.last.Sent
+	b, d, of, sent := c.core.books, c.core.driver, books.AccountKey{Environment: c.env, ID: c.account}, c.last.Sent
 	var at books.Read // of what a cache has kept that is not known
 	aged := transport.Aged(c.last.Header)
 	if !aged {
@@ -29,7 +29,7 @@ func (c *call) saw(what any) {
 		b.SawStatus(of, sent, string(saw))
 	case []AccountInfo:
 		for i := range saw {
-			b.SawStatus(bookOf(EnvLive, saw[i].ID), sent, string(saw[i].Status))
+			b.SawStatus(books.AccountKey{Environment: EnvLive, ID: saw[i].ID}, sent, string(saw[i].Status))
 		}
 	case []Position:
 		b.SawPositions(of, at, heldPositions(saw))

@@ -162,7 +162,7 @@ func (c *call) carryOutcome(err error) error {
 	bearer := outcomeBearer(nil)
 	bears := errors.As(err, &bearer)
 	if bears {
-		bearer.setOutcomeOfCall(c.outcome)
+		*bearer.outcomeOfCall() = c.outcome
 	}
 	switch {
 	case c.write != nil:

@@ -249,15 +249,13 @@ func local(env Environment, f *check.Fault) error {
 // outcomeBearer is an error that remembers the outcome of the call it ended.
 type outcomeBearer interface {
 	error
-	outcomeOfCall() Outcome
-	setOutcomeOfCall(Outcome)
+	outcomeOfCall() *Outcome
 }
 
 // ended is the outcome of the call that an error ended.
 type ended struct{ outcome Outcome }
 
-func (e *ended) outcomeOfCall() Outcome     { return e.outcome }
-func (e *ended) setOutcomeOfCall(o Outcome) { e.outcome = o }
+func (e *ended) outcomeOfCall() *Outcome { return &e.outcome }
 
 // readError is what ended a read before there was an answer and is not this
 // client's own, such as the end of its context. It says that nothing was applied,
@@ -268,9 +266,10 @@ func (e readError) Error() string { return causeText(e.error) }
 
 func (e readError) Unwrap() error { return e.error }
 
-func (e readError) outcomeOfCall() Outcome { return NotApplied }
-
-func (e readError) setOutcomeOfCall(Outcome) {}
+func (e readError) outcomeOfCall() *Outcome {
+	none := NotApplied
+	return &none
+}
 
 // OptionError is an option, or another argument, that cannot be meant: [New] returns it,
 // and so does the call that it was given to, which sends nothing.

@@ -99,11 +99,7 @@ func levelAtPrice(price decimal.NullDecimal) Level {
 	return At(price.Decimal)
 }
 
-func bookOf(env Environment, id AccountID) books.AccountKey {
-	return books.AccountKey{Environment: env, ID: id}
-}
-
-var paperBook = bookOf(EnvSandbox, "")
+var paperBook = books.AccountKey{Environment: EnvSandbox}
 
 // resolutionOf is a resolution as the program sees it.
 func resolutionOf(r *resolve.Found) Resolution {

@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/wire"
 )
@@ -116,7 +117,7 @@ func (how Swarm) request(o api.ProOrderRequest) (encoder, *check.Fault) {
 // [CodeSizeBelowExecuted]. It can add exposure, so it is an entry.
 func (a *Account) EditRun(ctx context.Context, id RunID, totalSize decimal.Decimal, opts ...CallOption) (*Ack, error) {
 	call := a.begin(ctx, OpEditRun, opts)
-	call.symbol = a.caller.core.books.MarketOf(bookOf(EnvLive, a.id), string(id))
+	call.symbol = a.caller.core.books.MarketOf(books.AccountKey{Environment: EnvLive, ID: a.id}, string(id))
 	request := api.EditRunRequest{AccountID: string(a.id), RunID: string(id), TotalSize: totalSize}
 	return posted(call, request.AppendWire, ackOf, check.ID("run", string(id)), check.TotalSize(totalSize))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tradingapi/trading-go/internal/api"
+	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/check"
 	"github.com/tradingapi/trading-go/internal/check/rawbody"
 	"github.com/tradingapi/trading-go/internal/resolve"
@@ -90,7 +91,7 @@ func (c *call) passOn(r *Raw) error {
 	case b.Takes("closePercent"):
 		c.all = isAll(b.Decimal("closePercent"))
 	case c.endpoint.Asks == spec.AsksRunEdit:
-		c.symbol = c.core.books.MarketOf(bookOf(EnvLive, c.account), b.Text("runId"))
+		c.symbol = c.core.books.MarketOf(books.AccountKey{Environment: EnvLive, ID: c.account}, b.Text("runId"))
 	case c.endpoint.Asks == spec.AsksLevels:
 		c.write.unnamed = resolve.Unnamed{TakeProfit: b.Number("takeProfitPrice").IsAbsent(), StopLoss: b.Number("stopLossPrice").IsAbsent()}
 	}

@@ -32,16 +32,19 @@ func (c *call) pass() error {
 		if err == nil {
 			err = c.takeSlot()
 		}
-		if err == nil && w != nil && c.env == EnvSandbox {
+		if err != nil || w == nil {
+			return err
+		}
+		if c.env == EnvSandbox {
 			err = c.takeTurn()
 		}
-		if err == nil && w != nil {
+		if err == nil {
 			err = c.askGuards()
 		}
-		if err == nil && w != nil {
+		if err == nil {
 			err = w.beforeSend(c.sends > 0)
 		}
-		if err != nil || w == nil || !c.core.limits.Closed(c.apiKey.ID(), c.endpoint.Class) {
+		if err != nil || !c.core.limits.Closed(c.apiKey.ID(), c.endpoint.Class) {
 			return err
 		}
 		c.returnSlot(false) // the service has closed the limit while the guards were asked

@@ -21,13 +21,11 @@ func NewMemoryStore() *MemoryStore {
 	return &MemoryStore{began: time.Now(), windows: make(map[string]*window)}
 }
 
-func (m *MemoryStore) now() time.Duration { return time.Since(m.began) }
-
 // Take implements [Store]. It returns no error.
 func (m *MemoryStore) Take(_ context.Context, _ string, needs []Need, _ time.Duration) (Grant, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.now()
+	now := time.Since(m.began)
 	grant := Grant{}
 	for i := range needs {
 		if wait := m.window(&needs[i].Bucket, now).wait(now, needs[i].Reserve); wait > grant.Wait {
@@ -47,7 +45,7 @@ func (m *MemoryStore) Take(_ context.Context, _ string, needs []Need, _ time.Dur
 func (m *MemoryStore) Return(_ context.Context, _ string, needs []Need, sent bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.now()
+	now := time.Since(m.began)
 	for i := range needs {
 		m.window(&needs[i].Bucket, now).giveBack(now, sent)
 	}
@@ -58,7 +56,7 @@ func (m *MemoryStore) Return(_ context.Context, _ string, needs []Need, sent boo
 func (m *MemoryStore) Block(_ context.Context, b Bucket, d time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.now()
+	now := time.Since(m.began)
 	m.window(&b, now).block(now, d)
 	return nil
 }
@@ -67,7 +65,7 @@ func (m *MemoryStore) Block(_ context.Context, b Bucket, d time.Duration) error 
 func (m *MemoryStore) Usage(_ context.Context, buckets []Bucket) ([]Usage, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.now()
+	now := time.Since(m.began)
 	usages := make([]Usage, 0, len(buckets))
 	for _, b := range buckets {
 		u := Usage{Left: b.Limit}

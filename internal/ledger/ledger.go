@@ -204,7 +204,7 @@ func (l *Ledger) Sending() bool { return !l.sending.over && !l.done }
 
 // Denied reports whether the write was turned away before its route, and a second question
 // has still to confirm it.
-func (l *Ledger) Denied() bool { return l.known().denied.Confirm }
+func (l *Ledger) Denied() bool { return l.inquiry != nil && l.inquiry.denied.Confirm }
 
 // Held reports whether nothing can run under the key any more.
 func (l *Ledger) Held() bool { return l.known().held }

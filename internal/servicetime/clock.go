@@ -60,7 +60,7 @@ func (c *Clock) Hear(date string, sent, received time.Time) {
 // agrees reports whether the service can have said a time between two moments.
 func (c *Clock) agrees(said Time, sent, received time.Time) bool {
 	off := Tolerance + received.Sub(c.heard).Abs()/drift
-	return !said.Before(c.at(sent).Add(-off)) && !said.After(c.at(received).Add(off))
+	return !said.Before(c.at(sent).Add(-off)) && !c.at(received).Add(off).Before(said)
 }
 
 func (c *Clock) at(t time.Time) Time { return c.service.Add(t.Sub(c.heard)) }
