@@ -42,6 +42,9 @@ const (
 	EditRun                       // an edit that enlarges a run: no read shows it
 )
 
+// Acts reports whether it is an order that fills at once, or a close.
+func (k ActKind) Acts() bool { return k == Entry || k == ReduceOnly || k == Close }
+
 // Cause is why a trade was closed.
 type Cause uint8
 

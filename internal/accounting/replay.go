@@ -14,9 +14,6 @@ const (
 	maxStates = 20_000
 )
 
-// Acts reports whether it is an order that fills at once, or a close.
-func (k ActKind) Acts() bool { return k == Entry || k == ReduceOnly || k == Close }
-
 // Act is what a write asks for, and whether it ran.
 type Act struct {
 	Kind ActKind `json:"kind,omitempty"`

@@ -31,13 +31,6 @@ type RoundTrip struct {
 	done    bool
 }
 
-// Listens reports whether an attempt can go on when nobody waits for it: over connections of which
-// there are as many as it takes.
-func (t *Transport) Listens() bool {
-	given, own := t.given.(*http.Transport)
-	return t.given == nil || own && given.MaxConnsPerHost == 0
-}
-
 // Begin sends the request once, beside its caller, where the transport [Transport.Listens]. No end of ctx ends
 // it, but its gate, [RoundTrip.Leave] and [RoundTrip.Abort] do; r.Timeout is that of its caller's waiting.
 func (t *Transport) Begin(ctx context.Context, r *Outgoing) *RoundTrip {

@@ -56,6 +56,13 @@ func (t *Transport) Close() {
 	}
 }
 
+// Listens reports whether an attempt can go on when nobody waits for it: over connections of which
+// there are as many as it takes.
+func (t *Transport) Listens() bool {
+	given, own := t.given.(*http.Transport)
+	return t.given == nil || own && given.MaxConnsPerHost == 0
+}
+
 // current is what the next attempt goes through.
 func (t *Transport) current() http.RoundTripper {
 	t.mu.Lock()
