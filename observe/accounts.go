@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/protect"
@@ -55,8 +54,7 @@ func (q *Questions) held(of string) error {
 	if q.Journal != "" {
 		for w, err := range trading.ReadJournal(q.Journal) {
 			switch {
-			case errors.Is(err, fs.ErrNotExist):
-			case err != nil:
+			case err != nil: // one that is missing too: its name can be wrong
 				return fmt.Errorf("the journal cannot be read: %w", err)
 			case w.Pending:
 				return errors.New("the bot's journal has a pending write")

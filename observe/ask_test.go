@@ -210,7 +210,11 @@ func TestNothingIsSentBesideAPendingWrite(t *testing.T) {
 		assert.Contains(t, e.Ended, "pending write")
 		assert.Zero(t, e.Writes)
 		assert.Len(t, s.sim.Ledger(), n)
-		s.q.Journal, s.q.StateDir = path+".none", t.TempDir()
+		s.q.Journal = path + ".none" // a name that is wrong knows of no pending write
+		_, e = s.visit(Locked)
+		assert.Contains(t, e.Ended, "the journal cannot be read")
+		assert.Zero(t, e.Writes)
+		s.q.Journal, s.q.StateDir = "", t.TempDir()
 		_, e = s.visit(Locked)
 		assert.Empty(t, e.Ended)
 	})

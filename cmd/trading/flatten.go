@@ -27,15 +27,36 @@ type flattenView struct {
 	Note    string            `json:"note,omitempty"` // what the proof leaves open
 }
 
-// unread is the note where nothing is known of the writes that a bot left unknown.
-const unread = "no journal of a bot was read: writes that its earlier runs left unknown were not looked at"
+// What a proof leaves open.
+const (
+	unnamed = "no journal of a bot was read: writes that its earlier runs left unknown were not looked at"
+	unread  = "the journal that is named was not read: a write that is pending in it may still be executed; name it right, with its bot stopped, and flatten again"
+)
 
 // noteOf is what a proof leaves open; empty for nothing. A journal is of live writes.
 func noteOf(service *cli.Service, session *cli.Session) string {
-	if service.Env == trading.EnvSandbox || session.Earlier {
+	switch {
+	case session.Unread != nil:
+		return unread
+	case service.Env == trading.EnvSandbox || session.Named:
 		return ""
 	}
-	return unread
+	return unnamed
+}
+
+// judge takes back the proof where the journal that was named was not read. Its error is nil only if all is
+// proven.
+func judge(session *cli.Session, err error, reports ...*flatten.Report) error {
+	if session.Unread == nil {
+		return err
+	}
+	for _, r := range reports {
+		r.Flat = false
+	}
+	if err == nil {
+		err = cli.WithCode(cli.NotFlat, fmt.Errorf("%w: %w", flatten.ErrNotFlat, session.Unread))
+	}
+	return err
 }
 
 // flattener is the command and its flags.
@@ -69,7 +90,9 @@ entries of all its bots first, until trading sidecar resume. With its URL and a 
 done as by one of its bots, and the others go on.
 
 Without the bots' journal, by --journal or --fleet, it does not know which of their writes are
-pending, and says so: one may still be executed after the proof.
+pending, and says so: one may still be executed after the proof. A journal that is named and
+cannot be opened, since it is not there, or a bot has it open, keeps nobody in the market, but
+then nothing is proven.
 
 The exit code is 0 only if every account is proven flat, and 5 if one is not.`,
 		Example: "  trading flatten --env live --account acc_1 --all-symbols\n  trading flatten --env live --account acc_1 --all-symbols --journal bot.journal\n  trading flatten --env live --all-accounts --symbol BTC --symbol ETH\n  trading flatten --env live --account acc_1 --all-symbols --fleet postgres://bot@db/trading --lease desk-1/momentum",
@@ -162,6 +185,7 @@ func (f *flattener) run(ctx context.Context) (err error) {
 	reports, err := f.leave(ctx, session.Client)
 	_ = session.Client.Close() // until then a write may still be resolved
 	f.sayPending(session)
+	err = judge(session, err, reports...)
 	return errors.Join(f.print(reports, noteOf(f.service, session)), headline(err))
 }
 
@@ -183,7 +207,7 @@ func (f *flattener) connect(ctx context.Context) (*cli.Session, error) {
 	case f.noLease:
 		f.app.Sayf("warning: without the lease. A bot that holds it may open again what is closed here: stop it, or halt the lease. It takes these closes for somebody else's")
 	}
-	return f.service.ConnectForExit()
+	return f.service.ConnectToFlatten()
 }
 
 // headline leaves out of what is printed the errors of the steps, which were said when they
@@ -211,9 +235,14 @@ func (f *flattener) sayPending(session *cli.Session) {
 	}
 	writes, _ := session.Pending(context.Background()) // the journal was read already
 	for _, w := range writes {
-		f.app.Sayf("%s: %s %s: its outcome is not known; find out: trading pending resolve %s %s",
-			nameOf(w.Account, w.Environment), w.Operation, cli.Printable(w.Symbol), w.ID, session.Flags)
+		f.sayUnknown(w.Account, w.Operation, w.Symbol, w.ID, session.Flags)
 	}
+}
+
+// sayUnknown names a live write whose outcome is not known.
+func (f *flattener) sayUnknown(account trading.AccountID, op trading.Operation, symbol string, id trading.IntentID, flags string) {
+	f.app.Sayf("%s: %s %s: its outcome is not known; find out: trading pending resolve %s %s",
+		nameOf(account, trading.EnvLive), op, cli.Printable(symbol), cli.Printable(id), flags)
 }
 
 // confirm asks, unless that was answered before.
@@ -302,5 +331,18 @@ func (f *flattener) inspect(ctx context.Context, client *trading.Client) error {
 			cli.Row(w, v.Summary)
 		}
 	})
-	return errors.Join(append(errs, printed)...)
+	return errors.Join(append(errs, printed, f.inspectJournal())...)
+}
+
+// inspectJournal names what is pending in the journal that is named: flattening waits for its entries.
+func (f *flattener) inspectJournal() error {
+	path := f.service.Journal
+	if path == "" {
+		return nil
+	}
+	pending, err := readPending([]string{path})
+	for _, w := range pending {
+		f.sayUnknown(w.Account, w.Operation, w.Symbol, w.ID, journalFlag(path))
+	}
+	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -83,7 +82,7 @@ func newJournalList(app *cli.App) *cobra.Command {
 			ctx, cancel := context.WithTimeout(cmd.Context(), readTimeout)
 			defer cancel()
 			of, err := fleet.writes(ctx)
-			return errors.Join(printJournal(out, append(all, of...)), err)
+			return printJournal(out, append(all, of...), err)
 		}
 		if err := cli.Args("FILE")(cmd, args); err != nil {
 			return cli.WithCode(cli.Usage, err)
@@ -94,13 +93,13 @@ func newJournalList(app *cli.App) *cobra.Command {
 				all = append(all, viewWrite(args[0], w))
 			}
 		}
-		return errors.Join(printJournal(out, all), broken)
+		return printJournal(out, all, broken)
 	}
 	return cmd
 }
 
-func printJournal(out *cli.Output, all []journalView) error {
-	return out.Print(all, func(w io.Writer) {
+func printJournal(out *cli.Output, all []journalView, err error) error {
+	return printRead(out, all, err, func(w io.Writer) {
 		cli.Row(w, "DECIDED", "STATE", "OPERATION", "ACCOUNT", "SYMBOL", "TRY", "CLIENT ORDER ID", "ID")
 		for _, v := range all {
 			cli.Row(w, cli.Stamp(v.Decided), v.State, v.Operation, v.Account, v.Symbol, v.Try, v.ClientOrderID, v.ID)

@@ -26,9 +26,9 @@ type kept struct {
 // keptFile is the journal in a file.
 func keptFile(path string) *kept {
 	return &kept{path, journalFlag(path), trading.ReadJournal(path), func(context.Context) (journal.Store, func() error, error) {
-		log, err := journal.Open(path, journal.WithLockTimeout(0))
+		log, err := cli.OpenJournal(path, 0, true)
 		if err != nil {
-			return nil, nil, cli.WithCode(cli.Refused, fmt.Errorf("journal %s: %w", path, err))
+			return nil, nil, err
 		}
 		return log, log.Close, nil
 	}}

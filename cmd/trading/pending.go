@@ -64,17 +64,24 @@ and of one bot, with its local key, at the URL.`,
 		read := shownJournals(service, *journals)
 		pending, err := readPending(read)
 		now := time.Now()
-		printed := out.Print(pending, func(w io.Writer) {
-			switch {
-			case len(pending) > 0:
+		return printRead(out, pending, err, func(w io.Writer) {
+			if len(pending) > 0 {
 				pendingTable(w, pending, now, journalFlag)
-			case err == nil:
+			} else {
 				emptyList(w, read, len(*journals) > 0)
 			}
 		})
-		return errors.Join(printed, err)
 	}
 	return cmd
+}
+
+// printRead prints a list, as far as it could be read. An empty one of what could not would say that there is
+// nothing.
+func printRead[T any](out *cli.Output, all []T, err error, table func(io.Writer)) error {
+	if err != nil && len(all) == 0 {
+		return err
+	}
+	return errors.Join(out.Print(all, table), err)
 }
 
 func pendingTable(w io.Writer, pending []pendingView, now time.Time, flags func(journal string) string) {
@@ -130,17 +137,15 @@ func (f *fleet) pending(ctx context.Context, service *cli.Service, out *cli.Outp
 		}
 	}
 	now := time.Now()
-	printed := out.Print(pending, func(w io.Writer) {
-		switch {
-		case len(pending) > 0:
+	return printRead(out, pending, err, func(w io.Writer) {
+		if len(pending) > 0 {
 			pendingTable(w, pending, now, func(lease string) string {
 				return fmt.Sprintf("--fleet %s --%s", f.url, lease)
 			})
-		case err == nil:
+		} else {
 			cli.Row(w, "no pending writes")
 		}
 	})
-	return errors.Join(printed, err)
 }
 
 // emptyList says which journals have no pending write: a bot's is read only if it is named.

@@ -11,12 +11,15 @@ import (
 	"github.com/tradingapi/trading-go/sidecar"
 )
 
-// sidecarDir is the folder of a sidecar.
-func sidecarDir(app *cli.App, cmd *cobra.Command) func() (string, error) {
+// sidecarDir is the folder of a sidecar; anew, of one that may not have run yet.
+func sidecarDir(app *cli.App, cmd *cobra.Command, anew bool) func() (string, error) {
 	folder := stateDirFlag(app, cmd, "sidecar")
 	return func() (string, error) {
-		dir, _ := folder.get() // an error is that of existing too
-		return folder.existing("mkdir -m 700 " + dir)
+		do := "it is the one that the sidecar was started with"
+		if dir, _ := folder.get(); anew { // an error is that of existing too
+			do = "mkdir -m 700 " + dir
+		}
+		return folder.existing(do)
 	}
 }
 
@@ -58,7 +61,7 @@ logs and in the journal. Each bot has a key of its own: what one bot has not hea
 that bot alone, and two bots with one key are taken for one.`,
 		Example: "  trading sidecar keys add grid --account acc_1 --state-dir sidecar.state\n  trading sidecar keys add watcher --account '*' --may read --state-dir sidecar.state",
 	}
-	dir, out := sidecarDir(app, cmd), app.Output(cmd)
+	dir, out := sidecarDir(app, cmd, true), app.Output(cmd)
 	var k sidecar.Key
 	var may string
 	f := cmd.Flags()
@@ -91,7 +94,7 @@ that bot alone, and two bots with one key are taken for one.`,
 
 func newKeysList(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the local keys, without their secrets", Args: cli.Args()}
-	dir, out := sidecarDir(app, cmd), app.Output(cmd)
+	dir, out := sidecarDir(app, cmd, false), app.Output(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		folder, err := dir()
 		if err != nil {
@@ -121,7 +124,7 @@ func newKeysRemove(app *cli.App) *cobra.Command {
 		Long: `Take the local key of a bot back: from the next request on it opens nothing. What the bot
 has asked for before is carried out.`,
 	}
-	dir := sidecarDir(app, cmd)
+	dir := sidecarDir(app, cmd, false)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		folder, err := dir()
 		if err != nil {

@@ -27,7 +27,7 @@ type sidecarOperator struct {
 
 // newSidecarOperator asks on the socket for people, in the state folder.
 func newSidecarOperator(app *cli.App, cmd *cobra.Command) *sidecarOperator {
-	dir := sidecarDir(app, cmd)
+	dir := sidecarDir(app, cmd, false)
 	return &sidecarOperator{func() (sidecarAddress, error) {
 		path, err := dir()
 		return sidecarAddress{socket: operatorSocket(path)}, err

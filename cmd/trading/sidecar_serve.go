@@ -63,7 +63,7 @@ exit code is 0 then, and 4 if it refuses to start.`,
 	}
 	s := &sidecarServer{app: app}
 	s.service = app.Connection(cmd, 0)
-	s.dir = sidecarDir(app, cmd)
+	s.dir = sidecarDir(app, cmd, true)
 	f := cmd.Flags()
 	f.StringVar(&s.listen, "listen", "", "serve bots on this port of the loopback interface, such as 127.0.0.1:8700, instead of the socket")
 	f.BoolVar(&s.distant, "proxied", false, "what connects to the port may be a proxy, a container's port or a mesh: it must not retry")

@@ -64,7 +64,7 @@ that a key has.` + firesTriggers,
 				return gatherer{service, session.Client, shownJournals(service, *journals), dir}.gather(ctx)
 			},
 			flatten: func(ctx context.Context, a accountView, say func(string)) error {
-				return flattenFromTop(ctx, service, a, say)
+				return flattenFromTop(ctx, service, *journals, a, say)
 			},
 		}
 		if dir != "" {
@@ -82,17 +82,23 @@ that a key has.` + firesTriggers,
 	return cmd
 }
 
-// flattenFromTop gets an account out of the market, by a client with a journal.
-func flattenFromTop(ctx context.Context, service *cli.Service, a accountView, say func(string)) (err error) {
+// flattenFromTop gets an account out of the market, by a client with a journal: the one that is named.
+func flattenFromTop(ctx context.Context, service *cli.Service, journals []string, a accountView, say func(string)) (err error) {
 	own := *service
 	own.App = service.App.Saying(lineWriter(say))
-	connect := own.ConnectForExit
+	if len(journals) > 0 {
+		own.Journal = journals[0]
+	}
+	connect := own.ConnectToFlatten
 	if own.Env == trading.EnvSandbox {
 		connect = own.Connect
 	}
 	session, err := connect()
 	if err != nil {
 		return err
+	}
+	if len(journals) > 1 && session.Unread == nil {
+		session.Unread = fmt.Errorf("journal %s: it was not opened, since several are named: trading flatten --journal %s", journals[1], journals[1])
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, flattenTimeout)
@@ -108,6 +114,7 @@ func flattenFromTop(ctx context.Context, service *cli.Service, a accountView, sa
 	} else {
 		report, err = flatten.Sandbox(ctx, session.Sandbox, options)
 	}
+	err = judge(session, err, report)
 	say(report.String())
 	if note := noteOf(&own, session); note != "" {
 		say(note)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
 	"github.com/tradingapi/trading-go/flatten"
+	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/protect"
 )
 
@@ -244,21 +246,53 @@ func (w writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What top flattens is said line by line, to the proof, and that no journal of a bot was read.
+// What top flattens is said line by line, to the proof, and whether the journal of a bot was read.
 func TestFlattenFromTop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.sim.Trade("acc_1", "long", "1", "BTC")
-		cmd := &cobra.Command{}
-		service := r.app(strings.NewReader(""), io.Discard, io.Discard).Connection(cmd, time.Minute).Environment("the live account")
-		require.NoError(t, cmd.ParseFlags([]string{"--env", "live"}))
-		require.NoError(t, service.Read())
-		var said []string
-		require.NoError(t, flattenFromTop(t.Context(), service, accountView{ID: "acc_1"}, func(line string) { said = append(said, line) }))
-		require.Len(t, said, 6)
-		assert.Equal(t, []string{"seen: long 1 BTC", "close BTC: applied", "seen: nothing", "seen: nothing"}, said[:4])
-		assert.Contains(t, said[4], "flat: account acc_1 after 1 steps")
-		assert.Equal(t, unread, said[5])
-		assert.Equal(t, "0", r.sim.Position("acc_1", "BTC").String())
-	})
+	for _, c := range []struct {
+		journals          []string
+		note, summary, is string // is nothing where it is proven
+	}{
+		{nil, unnamed, "flat: account acc_1 after 1 steps", ""},
+		{[]string{"DIR/missing"}, unread, "NOT PROVEN FLAT: account acc_1 after 1 steps", "no such file"},
+		{[]string{"DIR/there"}, "", "flat: account acc_1 after 1 steps", ""},
+		{[]string{"DIR/there", "DIR/missing"}, unread, "NOT PROVEN FLAT: account acc_1 after 1 steps", "several are named"},
+	} {
+		t.Run(strings.Join(c.journals, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				r.sim.Trade("acc_1", "long", "1", "BTC")
+				log, err := journal.Open(filepath.Join(dir, "there"))
+				require.NoError(t, err)
+				require.NoError(t, log.Close())
+				for i, name := range c.journals {
+					c.journals[i] = strings.Replace(name, "DIR", dir, 1)
+				}
+				cmd := &cobra.Command{}
+				service := r.app(strings.NewReader(""), io.Discard, io.Discard).Connection(cmd, time.Minute).Environment("the live account")
+				require.NoError(t, cmd.ParseFlags([]string{"--env", "live"}))
+				require.NoError(t, service.Read())
+				var said []string
+				err = flattenFromTop(t.Context(), service, c.journals, accountView{ID: "acc_1"}, func(line string) { said = append(said, line) })
+				if c.is == "" {
+					require.NoError(t, err)
+				} else {
+					require.ErrorContains(t, err, c.is)
+					require.Equal(t, cli.NotFlat, cli.Status(err))
+				}
+				if len(said) > 0 && strings.HasPrefix(said[0], "warning: ") {
+					said = said[1:]
+				}
+				if said = append(said, ""); c.note == "" {
+					said = append(said, "")
+				}
+				require.Len(t, said, 7)
+				assert.Equal(t, []string{"seen: long 1 BTC", "close BTC: applied", "seen: nothing", "seen: nothing"}, said[:4])
+				assert.Contains(t, said[4], c.summary)
+				assert.Equal(t, c.note, said[5])
+				assert.Equal(t, "0", r.sim.Position("acc_1", "BTC").String())
+				assert.NoFileExists(t, filepath.Join(dir, "missing"))
+			})
+		})
+	}
 }

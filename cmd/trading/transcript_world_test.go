@@ -36,6 +36,7 @@ var verbs = map[string]func(s *script, rest string){
 	"mode":        (*script).mode,
 	"description": (*script).description,
 	"holds":       (*script).holds,
+	"lists":       (*script).lists,
 	"spoil":       (*script).spoil,
 	"keep":        func(s *script, rest string) { s.keeps = rest },
 	"thinks":      func(s *script, rest string) { s.thinks = duration(s.t, rest) },
@@ -146,6 +147,18 @@ func (s *script) holds(rest string) {
 	text, err := os.ReadFile(f[0])
 	require.NoError(s.t, err)
 	require.Contains(s.t, string(text), f[1])
+}
+
+// lists is `% lists FOLDER NAME...`: a folder has these files, and no others.
+func (s *script) lists(rest string) {
+	f := strings.Fields(rest)
+	entries, err := os.ReadDir(f[0])
+	require.NoError(s.t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	require.ElementsMatch(s.t, f[1:], names)
 }
 
 // spoil is `% spoil PATTERN`: the one file of it has something else now.

@@ -123,10 +123,11 @@ type Session struct {
 	Journal string
 	// Flags name the journal to a command; empty without one.
 	Flags string
-	// Earlier means that the journal was named and was there before, so that it knows the writes of
-	// earlier runs: a bot's too.
-	Earlier bool
-	closes  func() error // the journal
+	// Named means that its journal was named, so that it knows the writes of earlier runs: a bot's too.
+	Named bool
+	// Unread is why the journal that was named is not open; nil if it is, or if none was named.
+	Unread error
+	closes func() error // the journal
 }
 
 // Connect makes a client that keeps no journal, for a command that only reads.
@@ -142,14 +143,9 @@ func (s *Service) Connect() (*Session, error) {
 const entryWait = 5 * time.Second
 
 // ConnectForEntry makes a client whose writes are in the journal.
-func (s *Service) ConnectForEntry() (*Session, error) { return s.connectJournaled(entryWait) }
+func (s *Service) ConnectForEntry() (*Session, error) { return s.connectJournaled(entryWait, false) }
 
-// ConnectJournaled is ConnectForEntry, but does not wait for the journal.
-func (s *Service) ConnectJournaled(more ...trading.Option) (*Session, error) {
-	return s.connectJournaled(0, more...)
-}
-
-func (s *Service) connectJournaled(wait time.Duration, more ...trading.Option) (*Session, error) {
+func (s *Service) connectJournaled(wait time.Duration, existing bool) (*Session, error) {
 	if _, err := s.options(); err != nil { // before a file is made
 		return nil, err
 	}
@@ -157,17 +153,31 @@ func (s *Service) connectJournaled(wait time.Duration, more ...trading.Option) (
 	if err != nil {
 		return nil, err
 	}
-	_, absent := os.Stat(path)
-	log, err := journal.Open(path, journal.WithLockTimeout(wait))
+	log, err := OpenJournal(path, wait, existing)
 	if err != nil {
-		return nil, WithCode(Refused, fmt.Errorf("journal %s: %w", path, err))
+		return nil, err
 	}
-	session, err := s.ConnectOn(log, log.Close, "--journal "+path, more...)
+	session, err := s.ConnectOn(log, log.Close, "--journal "+path)
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	session.Journal, session.Earlier = path, s.Journal != "" && absent == nil
+	session.Journal, session.Named = path, s.Journal != ""
 	return session, nil
+}
+
+// OpenJournal opens the journal in a file. One that has to be there already is not made: an empty journal
+// would say that no write is pending.
+func OpenJournal(path string, wait time.Duration, existing bool) (log *journal.Log, err error) {
+	if existing {
+		_, err = os.Stat(path)
+	}
+	if err == nil {
+		log, err = journal.Open(path, journal.WithLockTimeout(wait))
+	}
+	if err != nil {
+		return nil, WithCode(Refused, fmt.Errorf("journal %s: %w", path, err))
+	}
+	return log, nil
 }
 
 // ConnectOn makes a client whose writes are in a journal that is open, and that its flags name. To
@@ -181,19 +191,29 @@ func (s *Service) ConnectOn(store journal.Store, closes func() error, flags stri
 	if err != nil {
 		return nil, err
 	}
-	session.Flags, session.Earlier, session.closes = flags, true, closes
+	session.Flags, session.Named, session.closes = flags, true, closes
 	return session, nil
 }
 
-// ConnectForExit is ConnectJournaled, except that a journal which cannot be opened does
-// not keep anybody in the market.
-func (s *Service) ConnectForExit() (*Session, error) {
-	session, err := s.ConnectJournaled()
+// ConnectForExit is ConnectForEntry, except that a journal which cannot be opened does not keep anybody
+// in the market, and is not waited for.
+func (s *Service) ConnectForExit() (*Session, error) { return s.connectForExit(false) }
+
+// ConnectToFlatten is ConnectForExit, except that a journal which is named is read first, as a bot's: it
+// is not made.
+func (s *Service) ConnectToFlatten() (*Session, error) { return s.connectForExit(s.Journal != "") }
+
+func (s *Service) connectForExit(existing bool) (*Session, error) {
+	session, err := s.connectJournaled(0, existing)
 	if err == nil || Status(err) != Refused {
 		return session, err
 	}
 	s.App.Sayf("warning: %v; going on without a journal", err)
-	return s.Connect()
+	unread := err
+	if session, err = s.Connect(); err == nil && s.Journal != "" {
+		session.Unread = unread
+	}
+	return session, err
 }
 
 func (s *Service) connect(opts []trading.Option) (*Session, error) {
