@@ -122,3 +122,82 @@ func TestHeldBackByARefusedRead(t *testing.T) {
 		assert.Len(r.t, r.sim.Ledger(), 1)
 	})
 }
+
+// An entry of which nothing was sent, under a key that the bot may have used without the sidecar, holds no
+// market, is listed once however often it is repeated, alerts nobody, and ends with the answer of its key.
+func TestAKeyThatWasRefusedEndsWithItsAnswer(t *testing.T) {
+	const eth = `{"accountId":"acc_1","symbol":"ETH","side":"long","size":1,"leverage":2}`
+	listed := func(r *rig) (all []Pending) {
+		require.Equal(r.t, 200, r.operate("GET", "/pending", "", &all))
+		return all
+	}
+	refused := func(r *rig) {
+		r.live = r.fresh()
+		require.Equal(r.t, 200, r.operate("POST", "/halt", `{"reason":"test"}`, nil))
+		for range 4 {
+			no := r.do(r.live, "POST /orders", eth, "Idempotency-Key", "e-1")
+			require.Equal(r.t, []any{503, "unknown"}, []any{no.status, no.outcome}, no.body)
+			time.Sleep(2 * time.Second)
+		}
+		require.Equal(r.t, 200, r.operate("POST", "/resume", `{}`, nil))
+	}
+	for name, f := range map[string]func(*rig, *alerts){
+		"listed": func(r *rig, _ *alerts) {
+			all := listed(r)
+			require.Len(r.t, all, 1)
+			assert.True(r.t, all[0].MarketOpen)
+			assert.Contains(r.t, all[0].Reason, "the same key finds out")
+			assert.Equal(r.t, 200, r.do(r.live, "POST /orders", eth, "Idempotency-Key", "e-2").status, "entries go on in its market")
+		},
+		"alerts": func(r *rig, said *alerts) { assert.Empty(r.t, said.with("what became of")) },
+		"its answer": func(r *rig, _ *alerts) {
+			assert.Equal(r.t, 200, r.do(r.live, "POST /orders", eth, "Idempotency-Key", "e-1").status)
+			assert.Empty(r.t, listed(r))
+			assert.Empty(r.t, unknownOf(r, r.live), "a bot that asks about a try is answered for its key")
+			r.restart()
+			assert.Empty(r.t, listed(r))
+			assert.Len(r.t, r.sim.Ledger(), 1)
+		},
+		"a restart": func(r *rig, _ *alerts) {
+			r.restart()
+			require.Len(r.t, listed(r), 1)
+			assert.True(r.t, listed(r)[0].MarketOpen)
+			assert.Equal(r.t, 200, r.do(r.live, "POST /orders", eth, "Idempotency-Key", "e-2").status, "entries go on in its market")
+			assert.Equal(r.t, 200, r.do(r.live, "POST /orders", eth, "Idempotency-Key", "e-1").status)
+			assert.Empty(r.t, listed(r))
+		},
+		"resolve": func(r *rig, _ *alerts) {
+			var found Resolved
+			require.Equal(r.t, 200, r.operate("POST", "/resolve", `{"id":"`+string(listed(r)[0].ID)+`"}`, &found))
+			assert.Equal(r.t, "unknown", found.Outcome)
+			assert.Contains(r.t, found.Error, "the same key finds out")
+		},
+		"acknowledged": func(r *rig, _ *alerts) {
+			require.Equal(r.t, 200, r.operate("POST", "/acknowledge", `{"id":"`+string(listed(r)[0].ID)+`","outcome":"not-applied","note":"looked"}`, nil))
+			assert.Empty(r.t, listed(r))
+			assert.Empty(r.t, unknownOf(r, r.live))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTime(t, nil, func(r *rig) {
+				said := new(alerts)
+				r.config.Alert = said.say
+				r.restart()
+				refused(r)
+				f(r, said)
+			})
+		})
+	}
+}
+
+// What a kill came between holds its market only until its bot has read, and a cancel none at all.
+func TestPendingSaysWhetherEntriesGoOn(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		r.sim.FaultEach(tradingsim.Always("POST /orders/cancel", tradingsim.FailAfter(500, "internal_error")))
+		require.Equal(r.t, "unknown", r.do(r.live, "POST /orders/cancel", `{"accountId":"acc_1","orderId":"ord_1"}`).outcome)
+		var all []Pending
+		require.Equal(r.t, 200, r.operate("GET", "/pending", "", &all))
+		require.Len(r.t, all, 1)
+		assert.True(r.t, all[0].MarketOpen, "a cancel holds no market")
+	})
+}

@@ -125,28 +125,39 @@ func operate(w http.ResponseWriter, r *http.Request, do func(command) (any, erro
 	_ = yes.writeTo(w, "")
 }
 
+// Why nothing more is found out about a write, for a person.
+const (
+	whyOpen   = "its answers leave it open, and nothing more is found out about it: look at the account, then acknowledge it"
+	whyKilled = "the sidecar was ended while it ran, and nothing more is found out about it: look at the account, then acknowledge it"
+	whyUnsent = "nothing was executed through the sidecar, but its bot may have used the key before, without it: the same key finds out; or look at the account, then acknowledge it"
+)
+
 func (s *Server) pending(ctx context.Context) ([]Pending, error) {
 	writes, err := s.client.Pending(ctx)
-	all := make([]Pending, 0, len(writes))
+	all, held := make([]Pending, 0, len(writes)), s.unheard.open()
 	for _, w := range writes {
 		p := Pending{
 			ID: w.ID, Operation: w.Operation, Env: w.Environment, Account: w.Account, Symbol: w.Symbol,
-			Decided: w.Decided, Waiting: w.Waiting, Reason: w.Reason, MarketOpen: w.MarketOpen,
+			Decided: w.Decided, Waiting: w.Waiting, Reason: w.Reason,
 		}
 		p.Bot, p.Write, _ = strings.Cut(w.Tag, " ")
+		p.MarketOpen = w.MarketOpen && !slices.Contains(held, p.Write)
 		all = append(all, p)
 	}
 	for _, w := range s.leftOpen(writes) {
 		p := Pending{
 			ID: trading.IntentID(w.ID), Bot: w.Place.Bot, Write: w.ID, Operation: trading.Operation(w.Operation), Env: live,
-			Account: trading.AccountID(w.Place.Account), Symbol: w.Place.Market, Decided: w.At, Waiting: true,
-			Reason: "its answers leave it open, and nothing more is found out about it: look at the account, then acknowledge it",
+			Account: trading.AccountID(w.Place.Account), Symbol: w.Place.Market, Decided: w.At, Waiting: true, Reason: whyOpen,
+			MarketOpen: !slices.Contains(held, w.ID),
 		}
 		if w.Place.Account == string(paper) {
 			p.Env, p.Account = paper, ""
 		}
-		if !w.Answered {
-			p.Reason = "the sidecar was ended while it ran, and nothing more is found out about it: look at the account, then acknowledge it"
+		switch {
+		case !w.Answered:
+			p.Reason = whyKilled
+		case w.Answer.Unsent:
+			p.Reason = whyUnsent
 		}
 		all = append(all, p)
 	}
@@ -154,15 +165,20 @@ func (s *Server) pending(ctx context.Context) ([]Pending, error) {
 }
 
 // leftOpen are the writes of bots that have no outcome, and about which the client finds out nothing
-// more: cancels, levels and resets, what was sent under a key that may have been used without the
-// sidecar, and what a kill came between.
+// more: cancels, levels and resets, what was not sent under a key that may have been used without the
+// sidecar, unless a later write has its key, and what a kill came between.
 func (s *Server) leftOpen(pending []trading.PendingWrite) []answers.Write {
 	known := map[string]bool{}
 	for _, p := range pending {
 		_, id, _ := strings.Cut(p.Tag, " ")
 		known[id] = true
 	}
-	return slices.DeleteFunc(s.file.Unresolved(), func(w answers.Write) bool { return known[w.ID] || s.unheard.runs(w.ID) })
+	all := s.file.Unresolved()
+	for i, w := range all {
+		known[w.ID] = known[w.ID] || s.unheard.runs(w.ID) ||
+			w.Answer.Unsent && slices.ContainsFunc(all[i+1:], func(later answers.Write) bool { return later.SameKey(w.Write) })
+	}
+	return slices.DeleteFunc(all, func(w answers.Write) bool { return known[w.ID] })
 }
 
 // acknowledge settles a pending write by what a person has found.
@@ -183,6 +199,7 @@ func (s *Server) acknowledge(ctx context.Context, c command) error {
 	}
 	if now := time.Now(); !s.unheard.found(ctx, string(c.ID), answer, false, now) {
 		s.file.known(ctx, string(c.ID), answer, false, now)
+		s.file.settle(ctx, string(c.ID), answer.outcome, now)
 	}
 	return nil
 }
@@ -212,6 +229,16 @@ type Resolved struct {
 }
 
 func (s *Server) resolve(ctx context.Context, id trading.IntentID) (any, error) {
+	all, err := s.pending(ctx)
+	for _, p := range all {
+		switch {
+		case err != nil || p.ID != id && p.Write != string(id):
+		case string(p.ID) == p.Write: // the client does not know it
+			return Resolved{ID: id, Outcome: outcomes[trading.Unknown], Evidence: trading.EvidenceNone.String(), Error: p.Reason}, nil
+		default:
+			id = p.ID
+		}
+	}
 	found, err := s.client.ResolveID(ctx, id)
 	if found == nil {
 		return nil, err

@@ -227,7 +227,7 @@ func (p *positions) over(c *claim) bool {
 // restore takes over what an earlier run let pass.
 func (p *positions) restore(ctx context.Context, s *Server, now time.Time) error {
 	for _, old := range s.file.Since("", time.Time{}) {
-		if old.Asks == nil || old.Answered && old.Answer.Outcome == hearing.NotApplied {
+		if old.Asks == nil || old.Answered && (old.Answer.Outcome == hearing.NotApplied || old.Answer.Unsent) {
 			continue
 		}
 		of, w := new(asks), s.unheard.byID(old.ID)

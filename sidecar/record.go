@@ -30,11 +30,19 @@ func (r record) begin(ctx context.Context, w *write, op trading.Operation, now t
 
 // known notes what became of a write, and the service's answer if it is whole.
 func (r record) known(ctx context.Context, id string, a reply, whole bool, now time.Time) {
-	noted := answers.Answer{Outcome: bookOutcome(a.outcome), At: now}
+	noted := answers.Answer{Outcome: bookOutcome(a.outcome), At: now, Unsent: a.unsent && a.outcome == trading.Unknown}
 	if whole {
 		noted.Status, noted.Header, noted.Body = a.status, a.header, a.body
 	}
 	r.failed(r.Answer(ctx, id, noted))
+}
+
+// settle ends what was refused under the key of a write before: the key has its answer. It is of its own
+// write, so that no other keeps it.
+func (r record) settle(ctx context.Context, id string, outcome trading.Outcome, now time.Time) {
+	for _, same := range r.Unsent(id) {
+		r.failed(r.Answer(ctx, same, answers.Answer{Outcome: bookOutcome(outcome), At: now}))
+	}
 }
 
 // heard notes that the bot has heard what became of a write.
@@ -103,7 +111,8 @@ func (s *Server) mayBeUsed(ctx context.Context, q *request, now time.Time) bool 
 func (s *Server) otherUse(q *request) bool {
 	all := s.file.Since("", time.Time{})
 	first := slices.IndexFunc(all, func(w answers.Write) bool {
-		return w.Key == q.key && (w.Place.Bot == q.bot.Name || !s.config.KeysPerBot)
+		sent := !w.Answer.Unsent || w.Answer.Status != 0
+		return w.Key == q.key && sent && (w.Place.Bot == q.bot.Name || !s.config.KeysPerBot)
 	})
 	return first >= 0 && all[first].Digest != q.digest()
 }
@@ -137,6 +146,9 @@ func (s *Server) restore(ctx context.Context, now time.Time) error {
 		}
 	}
 	for _, old := range s.file.Unheard() {
+		if old.Answer.Unsent {
+			continue // it holds no market
+		}
 		w := &write{Write: old.Write, over: make(chan struct{}), begun: true, lost: true, outcome: trading.Applied, ended: now}
 		close(w.over)
 		switch intent, is := open[old.ID]; {

@@ -198,6 +198,9 @@ func (u *unheard) end(ctx context.Context, w *write, r reply, whole bool, intent
 		return w.reply
 	}
 	u.know(ctx, w, r, whole, now)
+	if r.outcome == trading.Applied || whole && r.outcome != trading.Unknown { // a refusal of the sidecar's own is none of the key's
+		u.file.settle(ctx, w.ID, r.outcome, now)
+	}
 	return r
 }
 
@@ -228,6 +231,7 @@ func (u *unheard) found(ctx context.Context, id string, r reply, whole bool, now
 		return false
 	}
 	u.know(ctx, w, r, whole, now)
+	u.file.settle(ctx, id, r.outcome, now)
 	return true
 }
 

@@ -231,7 +231,7 @@ func (s *Server) carry(ctx context.Context, q *request, w *write, p peer) (answe
 	if entry && q.env == live {
 		s.noteGuard(trading.AccountID(q.account), err)
 	}
-	if answer, whole = s.replyTo(q, meta, err); answer.outcome == trading.Unknown {
+	if answer, whole = s.replyTo(q, meta, err); answer.outcome == trading.Unknown && !answer.unsent {
 		s.alert(fmt.Sprintf("it is not known yet what became of %s of %s (write %s): %v", q.op, q.bot.Name, w.ID, err))
 	}
 	return answer

@@ -30,6 +30,9 @@ type Answer struct {
 	Status int         `json:",omitzero"`
 	Header http.Header `json:",omitempty"`
 	Body   []byte      `json:",omitempty"`
+	// Unsent says of an unknown outcome that nothing was executed through this program: what may have been is
+	// an earlier use of the key.
+	Unsent bool `json:",omitzero"`
 	// At is when the outcome was known, by this machine's clock.
 	At time.Time
 }

@@ -120,13 +120,13 @@ func (f *File) Begin(ctx context.Context, b Begun) error {
 	return nil
 }
 
-// room forgets the oldest writes that were heard if there are too many.
+// room forgets the oldest writes that were heard, or not sent, if there are too many.
 func (f *File) room(ctx context.Context) error {
 	f.mu.Lock()
 	var old []*Write
 	if len(f.order) >= f.most {
 		for _, w := range f.order {
-			if len(old) <= f.most/100 && w.resolved() && (w.Heard || w.Answer.Outcome == hearing.NotApplied) {
+			if len(old) <= f.most/100 && (w.Answer.Unsent || w.resolved() && (w.Heard || w.Answer.Outcome == hearing.NotApplied)) {
 				old = append(old, w)
 			}
 		}
@@ -224,6 +224,23 @@ func (f *File) Since(bot string, at time.Time) []Write {
 
 // Unresolved returns the writes whose outcome is not noted, oldest first, without headers and bodies.
 func (f *File) Unresolved() []Write { return f.all(func(w *Write) bool { return !w.resolved() }) }
+
+// Unsent returns the ids of the writes that a bot has asked for under the same key as another and with the
+// same bytes, and that were not sent.
+func (f *File) Unsent(id string) (ids []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	of := f.known[id]
+	if of == nil || of.Key == "" {
+		return nil
+	}
+	for _, w := range f.order {
+		if w.Answer.Unsent && w.SameKey(of.Write) {
+			ids = append(ids, w.ID)
+		}
+	}
+	return ids
+}
 
 // Unheard returns the writes that are not noted as heard, oldest first, without headers and bodies.
 func (f *File) Unheard() []Write { return f.all(func(w *Write) bool { return !w.Heard }) }

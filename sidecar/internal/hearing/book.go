@@ -61,6 +61,11 @@ type Write struct {
 	Waits  bool // it rests or runs, so orders have to be read too
 }
 
+// SameKey reports whether a write is the same decision as another: under one key, with the same bytes.
+func (w Write) SameKey(of Write) bool {
+	return w.Key != "" && w.Key == of.Key && w.Place == of.Place && w.Digest == of.Digest
+}
+
 // Verdict is what to do with a write.
 type Verdict uint8
 
