@@ -186,18 +186,14 @@ type pendingView struct {
 	ClientOrderID string              `json:"clientOrderId,omitempty"`
 	Key           trading.Key         `json:"idempotencyKey,omitempty"`
 	Tag           string              `json:"tag,omitempty"`
-	// Last is the last thing that happened to it.
+	// Last is the newest that says something of its outcome.
 	Last string `json:"last"`
 }
 
 func viewPending(path string, w *trading.JournaledWrite) pendingView {
-	v := pendingView{
-		w.ID, path, w.Decided, w.Operation, w.Environment, w.Account, w.Symbol, w.Entry, w.ClientOrderID, w.Key, w.Tag, "",
+	return pendingView{
+		w.ID, path, w.Decided, w.Operation, w.Environment, w.Account, w.Symbol, w.Entry, w.ClientOrderID, w.Key, w.Tag, w.Last,
 	}
-	if n := len(w.Facts); n > 0 {
-		v.Last = w.Facts[n-1].What
-	}
-	return v
 }
 
 type healthView struct {

@@ -30,6 +30,8 @@ type Journaled struct {
 	Note   string
 	// Facts are what happened to it, oldest first.
 	Facts []Event
+	// Last is the newest of them that says something of its outcome.
+	Last string
 }
 
 // Event is one thing that happened to a write.
@@ -67,10 +69,14 @@ func (w *Journaled) add(r *record, quote func(string) string) {
 		w.Intent = *r.Begin.Intent
 		w.key(r.Begin.Try)
 		w.Facts = append(w.Facts, Event{r.Begin.Intent.Decided, "decided"})
+		w.Last = "it was sent, or was about to be: no answer was heard"
 	case r.Key != nil:
 		w.key(r.Key.Try)
 	case r.Fact != nil:
 		w.Facts = append(w.Facts, Event{r.Fact.At.Wall, factText(r.Fact, quote)})
+		if last := lastText(r.Fact, quote); last != "" {
+			w.Last = last
+		}
 	case r.Beside != nil:
 		for i := range r.Beside.Own {
 			w.Facts = append(w.Facts, Event{r.Beside.Own[i].Heard, "another write of the program in the market ended"})
@@ -130,11 +136,28 @@ func factText(f *ledger.Fact, quote func(string) string) string {
 		return "a person acknowledged what became of it"
 	case ledger.Restarted:
 		return "another run of the program took it over"
+	case ledger.Confirmed:
+		return "a second question was asked about its refusal: " + answerText(a, quote)
 	case ledger.Asked:
 		return "somebody asked what became of it"
 	default:
 		return "a fact that this version does not know"
 	}
+}
+
+// lastText is factText of what says something of the outcome; empty of anything else.
+func lastText(f *ledger.Fact, quote func(string) string) string {
+	switch f.Kind {
+	case ledger.SendBegun:
+		return "it was sent again: no answer was heard"
+	case ledger.FenceEnded:
+		if f.Answer.Class != ledger.Refusal || f.Answer.Code != codeKeyReused && f.Answer.Code != codeOrderNotFound {
+			return ""
+		}
+	case ledger.FenceBegun, ledger.KeyChanged, ledger.SendingOver, ledger.Looked, ledger.Restarted, ledger.Asked:
+		return ""
+	}
+	return factText(f, quote)
 }
 
 // fenceText says what the answer to a fence shows.
@@ -143,7 +166,7 @@ func fenceText(a *ledger.Answer, quote func(string) string) string {
 	case a.Class == ledger.Refusal && a.Code == codeKeyReused:
 		return "the service knows its key, so that it has arrived"
 	case a.Class == ledger.Refusal && a.Code == codeOrderNotFound:
-		return "the service did not know its key, so that it cannot run any more"
+		return "the service did not know its key: it cannot run from now on; it may have run before"
 	default:
 		return "the service was asked whether it knows its key: " + answerText(a, quote)
 	}

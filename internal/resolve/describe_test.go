@@ -36,15 +36,42 @@ func TestFactsInWords(t *testing.T) {
 		{ledger.Fact{Kind: ledger.SendingOver}, "its sending ended"},
 		{ledger.Fact{Kind: ledger.FenceBegun}, "the service was asked whether it knows its key"},
 		{ledger.Fact{Kind: ledger.FenceEnded, Answer: reused}, "the service knows its key, so that it has arrived"},
-		{ledger.Fact{Kind: ledger.FenceEnded, Answer: noOrder}, "the service did not know its key, so that it cannot run any more"},
+		{ledger.Fact{Kind: ledger.FenceEnded, Answer: noOrder}, "the service did not know its key: it cannot run from now on; it may have run before"},
 		{ledger.Fact{Kind: ledger.FenceEnded, Answer: unsent}, "the service was asked whether it knows its key: nothing was sent"},
 		{ledger.Fact{Kind: ledger.Acknowledged}, "a person acknowledged what became of it"},
 		{ledger.Fact{Kind: ledger.ProbeBegun}, "its stored answer was asked for"},
 		{ledger.Fact{Kind: ledger.ProbeEnded, Answer: replayed(success)}, "its stored answer was asked for: the answer is a success, repeated"},
 		{ledger.Fact{Kind: ledger.Looked}, "the account was read"},
 		{ledger.Fact{Kind: ledger.Restarted}, "another run of the program took it over"},
+		{ledger.Fact{Kind: ledger.Confirmed, Answer: tooSmall}, "a second question was asked about its refusal: the answer is 400 <MIN_NOTIONAL>"},
 	} {
 		assert.Equal(t, row.want, factText(&row.fact, quote))
+	}
+}
+
+// No kind of fact is without words, and what says nothing of the outcome hides nothing that does.
+func TestLastSaysSomethingOfTheOutcome(t *testing.T) {
+	const unheard, lost = "it was sent, or was about to be: no answer was heard", "it was sent: no answer came"
+	const gone = "the service did not know its key: it cannot run from now on; it may have run before"
+	var w Journaled
+	next := func(want string, r record) {
+		t.Helper()
+		w.add(&r, quote)
+		assert.Equal(t, want, w.Last)
+	}
+	next(unheard, record{Begin: &begin{Intent: new(pending.Intent)}})
+	next(unheard, record{Fact: &ledger.Fact{Kind: ledger.Restarted}})
+	next(lost, record{Fact: &ledger.Fact{Kind: ledger.SendEnded, Answer: silence}})
+	next(lost, record{Beside: &books.Note{Own: []accounting.Own{{}}}})
+	next("it was sent again: no answer was heard", record{Fact: &ledger.Fact{Kind: ledger.SendBegun}})
+	next(lost, record{Fact: &ledger.Fact{Kind: ledger.SendEnded, Answer: silence}})
+	next(lost, record{Fact: &ledger.Fact{Kind: ledger.FenceEnded, Answer: silence}})
+	next(gone, record{Fact: &ledger.Fact{Kind: ledger.FenceEnded, Answer: noOrder}})
+	for _, kind := range []ledger.FactKind{ledger.KeyChanged, ledger.SendingOver, ledger.FenceBegun, ledger.Looked, ledger.Restarted, ledger.Asked} {
+		next(gone, record{Fact: &ledger.Fact{Kind: kind}})
+	}
+	for kind := ledger.SendBegun; kind <= ledger.SendHeard; kind++ {
+		assert.NotContains(t, factText(&ledger.Fact{Kind: kind}, quote), "does not know", "%d", kind)
 	}
 }
 
