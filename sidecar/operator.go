@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,8 @@ type Status struct {
 	Reason  string   `json:"reason,omitempty"` // why not
 	Pending int      `json:"pending"`          // writes whose outcome is not known
 	Unheard []string `json:"unheard"`          // writes that hold their market until their bot has read
+	// Refused are the markets that take no entries, as "acc_1 BTC"; with its name where one bot's alone are not.
+	Refused []string `json:"refused,omitempty"`
 }
 
 // Flattened is what became of flattening an account.
@@ -208,6 +211,20 @@ func (s *Server) status(ctx context.Context) Status {
 	st := Status{Ready: true, Unheard: append([]string{}, s.unheard.open()...)}
 	all, err := s.pending(ctx)
 	st.Pending = len(all)
+	listed := map[string]bool{}
+	for _, p := range all {
+		listed[p.Write] = true
+		switch market := strings.TrimSpace(cmp.Or(string(p.Account), string(p.Env)) + " " + p.Symbol); {
+		case p.MarketOpen:
+		case string(p.ID) == p.Write: // the client knows nothing of it
+			st.Refused = append(st.Refused, market+" ("+p.Bot+")")
+		default:
+			st.Refused = append(st.Refused, market)
+		}
+	}
+	st.Refused = append(st.Refused, s.unheard.markets(listed)...)
+	slices.Sort(st.Refused)
+	st.Refused = slices.Compact(st.Refused)
 	reason, halted := s.client.Halted()
 	switch {
 	case s.stopping.Load():

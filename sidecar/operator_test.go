@@ -57,6 +57,12 @@ func TestPendingForAnOperator(t *testing.T) {
 		require.Equal(r.t, 200, r.operate("GET", "/pending", "", &pending))
 		require.Len(r.t, pending, 1)
 		assert.Equal(r.t, []string{"grid", lost.write, "BTC"}, []string{pending[0].Bot, pending[0].Write, pending[0].Symbol})
+		refused := func() []string {
+			var st Status
+			require.Equal(r.t, 200, r.operate("GET", "/status", "", &st))
+			return st.Refused
+		}
+		assert.Equal(r.t, []string{"acc_1 BTC"}, refused())
 		r.sim.FaultEach(nil)
 		var found Resolved
 		require.Equal(r.t, 200, r.operate("POST", "/resolve", `{"id":"`+string(pending[0].ID)+`"}`, &found))
@@ -64,9 +70,11 @@ func TestPendingForAnOperator(t *testing.T) {
 		// Its bot has not heard so.
 		held := r.do(r.live, "POST /orders", buyMore)
 		assert.Equal(r.t, 409, held.status)
+		assert.Equal(r.t, []string{"acc_1 BTC (grid)"}, refused())
 		time.Sleep(5 * time.Second)
 		r.do(r.live, "GET /positions?accountId=acc_1", "")
 		assert.Equal(r.t, 200, r.do(r.live, "POST /orders", buyMore).status)
+		assert.Empty(r.t, refused())
 	})
 }
 

@@ -39,7 +39,7 @@ func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/sidecar/ready":
 		st := s.status(r.Context())
-		st.Unheard = nil // the others are none of a bot's business
+		st.Unheard, st.Refused = nil, nil // the others are none of a bot's business
 		if no != nil {
 			st = Status{Ready: st.Ready} // why is none of a stranger's
 		}

@@ -336,6 +336,18 @@ func (u *unheard) open() []string {
 	return u.book.Open()
 }
 
+// markets are those in which a bot's further entries are held, but for some writes.
+func (u *unheard) markets(but map[string]bool) (all []string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, id := range u.book.Open() {
+		if w := u.writes[id]; w != nil && !but[id] {
+			all = append(all, w.Place.Account+" "+w.Place.Market+" ("+w.Place.Bot+")")
+		}
+	}
+	return all
+}
+
 // restore notes a write of an earlier run.
 func (u *unheard) restore(w *write, now time.Time) {
 	u.mu.Lock()

@@ -42,7 +42,7 @@ var missing = []string{
 	"pending ls --sidecar MISSING",
 	"pending resolve --all --journal MISSING",
 	"resume --account acc_1 --state-dir MISSING",
-	"sidecar ack ID applied seen --state-dir MISSING",
+	"sidecar ack ID --found applied --state-dir MISSING",
 	"sidecar flatten --account acc_1 --state-dir MISSING",
 	"sidecar halt --state-dir MISSING",
 	"sidecar keys add grid --account acc_1 --state-dir MISSING",

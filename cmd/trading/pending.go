@@ -320,6 +320,16 @@ func (v resolutionView) table(w io.Writer) {
 	}
 }
 
+// found is what a person has found out about a write.
+type found struct{ outcome, note string }
+
+func foundFlags(cmd *cobra.Command) *found {
+	f := new(found)
+	cli.Choice(cmd.Flags(), &f.outcome, "found", "", "", "what was found (required)", "applied", "not-applied")
+	cmd.Flags().StringVar(&f.note, "note", "", "a text to keep")
+	return f
+}
+
 func newPendingAck(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ack ID", Short: "Acknowledge what a person has found out about a pending write", Args: cli.Args("ID"),
@@ -331,9 +341,7 @@ hold.`,
 	}
 	service := app.Connection(cmd, ackTimeout).Writes()
 	journals := newChooser(app, cmd, service)
-	var found, note string
-	cli.Choice(cmd.Flags(), &found, "found", "", "", "what was found (required)", "applied", "not-applied")
-	cmd.Flags().StringVar(&note, "note", "", "a text to keep")
+	what := foundFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := cli.Require(cmd, "found"); err != nil {
 			return err
@@ -348,7 +356,7 @@ hold.`,
 		if err != nil {
 			return err
 		}
-		w := named[0]
+		w, found := named[0], what.outcome
 		viewWrite(k.name, w).table(app.Err)
 		answer, err := app.Ask(cmd.Context(), "What did you find? Type "+found+" again: ")
 		if err != nil {
@@ -359,7 +367,7 @@ hold.`,
 		}
 		ctx, cancel = service.Context(cmd.Context())
 		defer cancel()
-		if err := acknowledge(ctx, k, w, found, note); err != nil {
+		if err := acknowledge(ctx, k, w, found, what.note); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(app.Out, "%s: %s\n", cli.Printable(w.ID), found)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +40,27 @@ func TestAPendingWriteNamesTheNextStep(t *testing.T) {
 	}, nextSteps([]pendingView{
 		{Journal: "a", Decided: now}, {Journal: "b", Decided: now}, {Journal: "a", Decided: now.Add(-resolveTimeout)},
 	}, now, flags))
+
+	var left bytes.Buffer
+	app := &cli.App{Out: &left}
+	require.NoError(t, (&sidecarOperator{out: app.Output(&cobra.Command{})}).printPending([]sidecar.Pending{{ID: "one", Write: "one", Waiting: true}}, now))
+	assert.Contains(t, left.String(), "\nnext: look at the account, then: trading sidecar ack one --found applied|not-applied\n")
+
+	var status bytes.Buffer
+	app = &cli.App{Out: &status}
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/flatten" {
+			_, _ = w.Write([]byte(`[{"account":"acc_1","flat":false,"report":"NOT PROVEN FLAT"}]`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"ready":true,"refused":["acc_1 BTC"]}`))
+	}))
+	defer served.Close()
+	o := &sidecarOperator{func() (sidecarAddress, error) { return sidecarAddress{port: served.URL}, nil }, app.Output(&cobra.Command{})}
+	require.NoError(t, o.printStatus(t.Context(), "/status", nil))
+	assert.Contains(t, status.String(), "takes entries, but not in acc_1 BTC\n")
+	require.Equal(t, cli.NotFlat, cli.Status(o.flatten(t.Context(), "test", []string{"acc_1"}, nil)))
+	assert.Contains(t, status.String(), "\nnext: trading sidecar pending --state-dir")
 
 	for _, waiting := range []bool{false, true} {
 		var out bytes.Buffer

@@ -41,7 +41,7 @@ var eithers = []struct {
 	{"place --env live --account acc_1 --symbol BTC --side long --size 1 --yes", []string{"--leverage"}},
 	{"place --env live --symbol BTC --side long --size 1 --leverage 2 --yes", []string{"--account"}},
 	{"release", []string{"--fleet", "--lease"}},
-	{"sidecar ack ID maybe seen --state-dir DIR", []string{"applied", "not-applied"}},
+	{"sidecar ack ID --found maybe --state-dir DIR", []string{"applied", "not-applied"}},
 	{"take", []string{"--fleet", "--lease"}},
 	{"tpsl --yes --symbol BTC", []string{"--stop-loss", "--take-profit"}},
 	{"trial", []string{"COMMAND"}},

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -80,6 +81,8 @@ func (o *sidecarOperator) printStatus(ctx context.Context, path string, body map
 		ready := "takes entries"
 		if !s.Ready {
 			ready = "takes no entries: " + cli.Printable(s.Reason)
+		} else if len(s.Refused) > 0 {
+			ready += ", but not in " + cli.Printable(strings.Join(s.Refused, ", "))
 		}
 		cli.Row(w, "state", ready)
 		cli.Row(w, "pending", s.Pending)
@@ -127,7 +130,10 @@ func (o *sidecarOperator) printPending(all []sidecar.Pending, now time.Time) err
 		var steps []string
 		for _, p := range all {
 			id := cmp.Or(string(p.ID), p.Write)
-			if p.Waiting {
+			switch {
+			case p.Waiting && string(p.ID) == p.Write: // nothing more is found out about it
+				steps = append(steps, "next: look at the account, then: trading sidecar ack "+id+" --found applied|not-applied")
+			case p.Waiting:
 				steps = append(steps, "next: the sidecar has not found out by itself: trading sidecar resolve "+id)
 			}
 			cli.Row(w, age(now.Sub(p.Decided)), p.Bot, p.Operation, nameOf(p.Account, p.Env), p.Symbol, entriesText(p.MarketOpen), id, p.Reason)
@@ -173,15 +179,16 @@ func newSidecarResolve(app *cli.App) *cobra.Command {
 
 func newSidecarAck(app *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "ack ID applied|not-applied NOTE", Short: "Acknowledge what a person has found out about a pending write", Args: cli.Args("ID", "applied|not-applied", "NOTE"),
-		Long: "Acknowledge what a person has found out about a pending write. Look at the account first. The\nmarket of the write takes entries again.",
+		Use: "ack ID", Short: "Acknowledge what a person has found out about a pending write", Args: cli.Args("ID"),
+		Long:    "Acknowledge what a person has found out about a pending write. Look at the account first. The\nmarket of the write takes entries again.",
+		Example: "  trading sidecar ack ID --found applied --note 'seen in the terminal' --state-dir sidecar.state",
 	}
-	o := newSidecarOperator(app, cmd)
+	o, found := newSidecarOperator(app, cmd), foundFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if args[1] != "applied" && args[1] != "not-applied" {
-			return cli.Misuse("the outcome is %q: it must be applied or not-applied", args[1])
+		if err := cli.Require(cmd, "found"); err != nil {
+			return err
 		}
-		return o.printStatus(cmd.Context(), "/acknowledge", map[string]any{"id": args[0], "outcome": args[1], "note": args[2]})
+		return o.printStatus(cmd.Context(), "/acknowledge", map[string]any{"id": args[0], "outcome": found.outcome, "note": found.note})
 	}
 	return cmd
 }
@@ -235,10 +242,20 @@ func (o *sidecarOperator) flatten(ctx context.Context, reason string, accounts, 
 	if err := o.ask(ctx, "/flatten", body, &all); err != nil {
 		return err
 	}
+	dir := ""
+	if at, err := o.at(); err == nil {
+		dir = " --state-dir " + cli.Printable(filepath.Dir(filepath.Dir(at.socket)))
+	}
 	err := o.out.Print(all, func(w io.Writer) {
+		flat := true
 		for _, f := range all {
+			flat = flat && f.Flat
 			cli.Row(w, nameOf(f.Account, trading.EnvLive), cli.Printable(f.Report))
 		}
+		if !flat {
+			cli.Row(w, "next: trading sidecar pending"+dir+"; then flatten again")
+		}
+		cli.Row(w, "entries of all bots are refused until: trading sidecar resume"+dir)
 	})
 	for _, f := range all {
 		if !f.Flat {

@@ -92,7 +92,7 @@ func TestSidecarServe(t *testing.T) {
 	status, refused := s.bot(key, "/orders", strings.Replace(buy, "0.01", `0.011, "note": "x"`, 1))
 	assert.Equal(t, []any{400, "PER_POSITION_CAP"}, []any{status, refused})
 	if !testing.Short() { // its proof takes five seconds
-		assert.Contains(t, do("flatten", "--reason", "night", "--account", "acc_1"), "flat")
+		assert.Contains(t, do("flatten", "--reason", "night", "--account", "acc_1"), "entries of all bots are refused until: trading sidecar resume --state-dir "+s.dir+"\n")
 		assert.Equal(t, "0", s.sim.Position("acc_1", "BTC").String())
 		assert.Equal(t, 403, order())
 		do("resume")
