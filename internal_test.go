@@ -246,6 +246,16 @@ func TestATurnThatNobodyTakes(t *testing.T) {
 	}
 }
 
+// Who leaves takes nobody else along.
+func TestLeavingAQueueOfTurns(t *testing.T) {
+	var writer turn
+	one, two, three := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	writer.entries = []chan struct{}{one, two, three}
+	assert.True(t, writer.leave(&writer.entries, two))
+	assert.Equal(t, []chan struct{}{one, three}, writer.entries)
+	assert.False(t, writer.leave(&writer.entries, two))
+}
+
 // FuzzKeys takes any API key, idempotency key and client order id: what is accepted can
 // be a header, what is printed does not tell an API key, and no two orders share a
 // name.

@@ -83,6 +83,15 @@ func half(r rig.Rig) error {
 	return rig.Only(r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50"))))
 }
 
+// What the service says that it executed is executed, whoever has the journal by then.
+func TestASuccessBehindTheEndOfALease(t *testing.T) {
+	leaseTest(t, func(r rig.Rig, l *lease) {
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.Delay(2*time.Second))
+		time.AfterFunc(time.Second, func() { l.lasts(time.Now()) })
+		r.Open(rig.Buy("0.05"), trading.WithClientOrderID("1"), trading.WithResolveTimeout(time.Second))
+	})
+}
+
 // A lease that is over lets nothing leave, exits and what is not journaled included; reads go on.
 // It is no end: renewed, all goes on.
 func TestALeaseThatIsOver(t *testing.T) {
