@@ -139,6 +139,13 @@ func TestAPendingNamedOrderIsJoined(t *testing.T) {
 				require.ErrorIs(r.T, err, trading.CodeIdempotencyKeyReused, "other bytes under its id")
 				assert.True(r.T, rig.RefusalOf(r.T, err).Local)
 
+				_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout, trading.WithResolveTimeout(0))
+				require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), "nobody waits: %v", err)
+				joined := (*trading.WriteError)(nil)
+				require.ErrorAs(r.T, err, &joined)
+				assert.False(r.T, joined.NotSent, "the write that it joins was sent")
+				assert.NotEmpty(r.T, joined.Intent)
+
 				result, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout)
 				require.Equal(r.T, row.want, trading.OutcomeOf(err), "%s, restart %t: %v", name, restart, err)
 				if row.want == trading.Applied {

@@ -1,10 +1,12 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -93,6 +95,31 @@ func TestWhatIsAskedForTwice(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The first send is listened to beside a second one that has no answer either.
+func TestTheFirstSendIsListenedToBesideAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, began := rig.NewSim(), time.Now()
+		service := &answering{Sim: sim, operation: "/orders", answer: func(w http.ResponseWriter, send int, next http.Handler, r *http.Request) {
+			if send == 1 {
+				body, _ := io.ReadAll(r.Body)
+				answer := httptest.NewRecorder()
+				r = r.Clone(context.WithoutCancel(r.Context()))
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				next.ServeHTTP(answer, r) // it holds its key, whoever asks for that
+				time.Sleep(12*time.Second - time.Since(began))
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write(answer.Body.Bytes())
+				return
+			}
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		}}
+		r := rig.Join(t, sim, rig.OverPipes(t, service).Option())
+		r.Open(rig.Buy("0.05"))
+		assert.Equal(t, 12*time.Second, time.Since(began))
+	})
 }
 
 // An attempt of a call that is over is listened to for two minutes.
