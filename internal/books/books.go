@@ -139,6 +139,9 @@ type account struct {
 
 	open   map[*Booked]struct{}
 	places map[pending.Place]*openIn
+	// unended have ended, and another one's journal did not take that: so their own have no end, and
+	// have to know that more may have followed.
+	unended []*Booked
 
 	declared bool // by somebody, or it was
 	entered  bool // an entry went out

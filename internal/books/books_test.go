@@ -36,6 +36,7 @@ type book struct {
 	t     *testing.T
 	now   time.Time
 	notes map[*Booked][]Note
+	hangs bool // the journal takes no note
 	next  atomic.Int64
 }
 
@@ -77,7 +78,13 @@ func (b *book) pro(symbol string) *Booked {
 
 // journaled gives a write a journal.
 func (b *book) journaled(w *Booked) *Booked {
-	w.Note = func(n Note) error { b.notes[w] = append(b.notes[w], n); return nil }
+	w.Note = func(n Note) error {
+		if b.hangs {
+			return errNotesHang
+		}
+		b.notes[w] = append(b.notes[w], n)
+		return nil
+	}
 	return w
 }
 

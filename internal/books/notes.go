@@ -1,7 +1,6 @@
 package books
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -66,22 +65,57 @@ var errNotesHang = fmt.Errorf("a journal has taken notes for longer than %s", no
 
 // noting changes the books, and has journals note it before anybody else ends. It waits for
 // those who do the same until it is done, for noteWaits where done has none. After that it changes
-// the books all the same, and nothing is noted. The error is why a note is missing.
+// the books all the same, and nothing is noted. The error is why a note is missing. That a journal
+// lacks something is noted there with what ends next.
 func (b *Books) noting(done func() <-chan struct{}, w *Booked, change func(*account) []note) error {
 	if w.Note != nil {
 		if !b.takeTurn(done) {
-			if len(b.changing(w, change)) > 0 {
+			if len(b.changing(w, change, true)) > 0 {
 				return errNotesHang
 			}
 			return nil
 		}
 		defer b.endTurn()
 	}
-	var errs []error
-	for _, n := range b.changing(w, change) {
-		errs = append(errs, n.of.Note(n.Note))
+	for _, n := range b.changing(w, change, false) {
+		if err := n.of.Note(n.Note); err != nil { // the next one would wait as long
+			b.missed(w)
+			return err
+		}
+		b.took(n)
 	}
-	return errors.Join(errs...)
+	return nil
+}
+
+// missed notes that a journal did not take what a write came to.
+func (b *Books) missed(w *Booked) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.account(w.account()).missed(w)
+}
+
+func (a *account) missed(w *Booked) {
+	if !w.in && w.journaled && !slices.Contains(a.unended, w) {
+		a.unended = append(a.unended, w)
+	}
+}
+
+// took notes what a journal has by now.
+func (b *Books) took(n note) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n.of.knows(n.Note)
+	if a := b.account(n.of.account()); n.NoIDs && n.NoTrail {
+		a.unended = slices.DeleteFunc(a.unended, func(w *Booked) bool { return w == n.of })
+	}
+}
+
+// knows notes what the journal of a write has, or gets with its beginning.
+func (w *Booked) knows(n Note) {
+	w.noIDs, w.noTrail = w.noIDs || n.NoIDs, w.noTrail || n.NoTrail
+	if n.All || n.NoTrail {
+		w.based = n.Trail != nil && !n.NoTrail
+	}
 }
 
 // takeTurn waits until no journal takes notes, and reports whether it is so in time.
@@ -126,11 +160,16 @@ func (b *Books) endTurn() {
 	}
 }
 
-func (b *Books) changing(w *Booked, change func(*account) []note) []note {
+// changing changes the books. late means that what is to be noted is not.
+func (b *Books) changing(w *Booked, change func(*account) []note, late bool) []note {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
-	return a.lostTrails(w, change(a))
+	notes := a.lostTrails(w, change(a))
+	if late && len(notes) > 0 {
+		a.missed(w)
+	}
+	return notes
 }
 
 // lostTrails adds to notes what the journals of writes in doubt have to know where this run has no
@@ -144,7 +183,6 @@ func (a *account) lostTrails(w *Booked, notes []note) []note {
 		if !other.based || !other.journaled || other.Note == nil || of.Base != nil && !of.Base.Shows(other.sent) {
 			continue
 		}
-		other.based = false
 		at := slices.IndexFunc(notes, func(n note) bool { return n.of == other })
 		if at < 0 {
 			notes, at = append(notes, note{of: other}), len(notes)
@@ -161,20 +199,27 @@ func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note
 	if trailAlone && !own.Kind.Acts() {
 		return nil
 	}
+	known := func(other *Booked) bool {
+		return slices.ContainsFunc(notes, func(n note) bool { return n.of == other })
+	}
+	if did != nil {
+		for _, other := range a.unended {
+			notes = append(notes, note{other, Note{NoIDs: true, NoTrail: true}})
+		}
+	}
 	for p := range a.placesOf(w) {
-		noIDs := !trailAlone && w.waits()
+		n := Note{NoIDs: !trailAlone && w.waits(), NoTrail: true}
 		for _, other := range p.plain {
-			if did == nil || other.noTrail && (other.noIDs || !noIDs) {
-				continue
-			}
-			other.noTrail, other.noIDs = true, other.noIDs || noIDs
-			if other.journaled {
-				notes = append(notes, note{other, Note{NoIDs: noIDs, NoTrail: true}})
+			switch {
+			case did == nil, other.noTrail && (other.noIDs || !n.NoIDs), known(other):
+			case other.journaled:
+				notes = append(notes, note{other, n})
+			default:
+				other.knows(n)
 			}
 		}
 		for _, other := range p.detailed {
-			known := func(n note) bool { return n.of == other }
-			if other.journaled && other.Note != nil && !slices.ContainsFunc(notes, known) {
+			if other.journaled && other.Note != nil && !known(other) {
 				notes = append(notes, note{other, Note{Own: []accounting.Own{own}, NoIDs: w.waits() && did != nil && did.unclear()}})
 			}
 		}

@@ -367,7 +367,13 @@ func TestAJournalKnowsThatATrailCountsNoMore(t *testing.T) {
 		"nothing happens":              {func(*book, *Booked) {}, 0},
 		"another one ends":             {func(b *book, _ *Booked) { _ = b.Leave(b.lost("beside"), after(1, 1)) }, 0},
 		"nothing explains the account": {func(b *book, w *Booked) { b.Lost(w); b.Lost(w) }, 1},
-		"another one is unclear":       {func(b *book, _ *Booked) { _ = b.Leave(b.lost("beside"), unclear(b.now)) }, 1},
+		"the first note is not taken": {func(b *book, w *Booked) {
+			b.hangs = true
+			b.Lost(w)
+			b.hangs = false
+			b.Lost(w)
+		}, 1},
+		"another one is unclear": {func(b *book, _ *Booked) { _ = b.Leave(b.lost("beside"), unclear(b.now)) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := restartedBook(t, Earlier{None: true})

@@ -146,8 +146,10 @@ func (a *account) restore(l *Left) {
 func (b *Books) Journaled(ctx context.Context, w *Booked, began Note) (noted bool, err error) {
 	err = b.noting(ctx.Done, w, func(*account) []note {
 		w.journaled = true
-		if noted = w.noIDs != began.NoIDs || w.noTrail != began.NoTrail; noted {
-			return []note{{w, Note{NoIDs: w.noIDs, NoTrail: w.noTrail}}}
+		n := Note{NoIDs: w.noIDs, NoTrail: w.noTrail}
+		if noted = n.NoIDs != began.NoIDs || n.NoTrail != began.NoTrail; noted {
+			w.noIDs, w.noTrail = began.NoIDs, began.NoTrail // until it is taken
+			return []note{{w, n}}
 		}
 		return nil
 	})
@@ -169,9 +171,7 @@ func (b *Books) Doubt(w *Booked) {
 		if !w.journaled {
 			return nil
 		}
-		n := Note{IDs: w.ids, All: true, NoIDs: w.ids == nil, Trail: a.saved(w)}
-		w.based = n.Trail != nil
-		return []note{{w, n}}
+		return []note{{w, Note{IDs: w.ids, All: true, NoIDs: w.ids == nil, Trail: a.saved(w)}}}
 	})
 }
 
