@@ -287,3 +287,14 @@ func TestANamedOrderWhoseJournalCannotBeRead(t *testing.T) {
 		r.Open(rig.Buy("0.05"), rig.Breakout)
 	})
 }
+
+// An exit goes out beside such a journal. Its refusal does not say that an earlier run has not executed it.
+func TestANamedExitWhoseJournalCannotBeRead(t *testing.T) {
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
+		d.FailRead = context.DeadlineExceeded
+		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")), rig.Breakout)
+		require.ErrorIs(r.T, err, trading.CodeNoPosition)
+		assert.False(r.T, rig.RefusalOf(r.T, err).Local)
+		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/internal/testing/rig"
@@ -38,6 +39,24 @@ func TestFound17_ExitsBesideABurst(t *testing.T) {
 			time.Sleep(time.Minute / 100)
 		}
 		assert.LessOrEqual(t, longest, time.Second)
+	})
+}
+
+// Who finds out about a write of the paper account holds no other up meanwhile.
+func TestExitsOfThePaperAccountBesideADoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig.New(t, nil)
+		r.Sim.Fault("POST /sandbox/orders", tradingsim.DropResponse())
+		inDoubt := make(chan time.Time, 1)
+		go func() {
+			_ = r.Refused(rig.Buy("1"))
+			inDoubt <- time.Now()
+		}()
+		synctest.Wait()
+		_, err := r.Sandbox.ClosePosition(t.Context(), "BTC", trading.All)
+		closed := time.Now()
+		require.NoError(t, err)
+		assert.True(t, closed.Before(<-inDoubt))
 	})
 }
 

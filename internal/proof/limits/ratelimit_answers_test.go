@@ -309,6 +309,24 @@ func TestAStoreThatFails(t *testing.T) {
 	})
 }
 
+// slowStore is a shared store that takes a while.
+type slowStore struct{ ratelimit.Store }
+
+func (s slowStore) Take(ctx context.Context, owner string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	time.Sleep(10 * time.Millisecond)
+	return s.Store.Take(ctx, owner, needs, hold)
+}
+
+// What may be sent once, and not wait for room, waits until the store has said whether there is any.
+func TestAStoreThatIsSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rig.New(t, nil, trading.WithRateLimits(trading.RateLimits{Store: slowStore{ratelimit.NewMemoryStore()}, Owner: "desk"}))
+		_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All, trading.WithSendTTL(0))
+		require.ErrorIs(t, err, trading.CodeNoPosition)
+		assert.False(t, rig.RefusalOf(t, err).Local)
+	})
+}
+
 // Where the service closes a limit while a guard is asked, the call waits for it, and the guard is asked again.
 func TestALimitThatClosesWhileAGuardIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

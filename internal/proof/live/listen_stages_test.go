@@ -47,12 +47,16 @@ func TestASecondSendPassesItsStagesThoughTheFirstIsHungUpOn(t *testing.T) {
 			return ctx.Err()
 		}
 	}
+	half := trading.Percent(rig.Dec("50"))
 	for name, c := range map[string]struct {
 		option trading.Option
+		part   trading.Part
 		leaves time.Duration // the second send, at the earliest
 	}{
-		"a rate limit": {trading.WithRateLimits(trading.RateLimits{PerClass: 1}), time.Minute},
-		"a guard":      {trading.WithGuard(guard), opens - hangs},
+		"a rate limit": {trading.WithRateLimits(trading.RateLimits{PerClass: 1}), half, time.Minute},
+		"a guard":      {trading.WithGuard(guard), half, opens - hangs},
+		// A second ask has no place after a second, and is left out.
+		"a rate limit, of what is asked for twice": {trading.WithRateLimits(trading.RateLimits{PerClass: 1}), trading.All, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -60,7 +64,7 @@ func TestASecondSendPassesItsStagesThoughTheFirstIsHungUpOn(t *testing.T) {
 				r := rig.Join(t, sim, rig.OverPipes(t, hangsUp(sim, hangs)).Option(), c.option, trading.WithJournal(journal.NewMemory()))
 				r.Open(rig.Buy("0.05"))
 				began := time.Now()
-				_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")))
+				_, err := r.Account().ClosePosition(r.T.Context(), "BTC", c.part)
 				require.NoError(r.T, err)
 				assert.GreaterOrEqual(r.T, time.Since(began), c.leaves)
 				assert.Equal(r.T, 1, r.Ran(trading.OpClose))

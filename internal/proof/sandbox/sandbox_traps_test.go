@@ -338,7 +338,7 @@ func TestTrap_T75_UnknownMembersAreKept(t *testing.T) {
 	assert.Equal(t, "x", note)
 }
 
-// Withdrawn access kills every key at once. Reads stop after the first refusal;
+// Withdrawn access kills every key at once. Reads and entries stop after the first refusal;
 // exits try all the same, and work as soon as access is back.
 func TestTrap_T86_WithdrawnAccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -352,7 +352,12 @@ func TestTrap_T86_WithdrawnAccess(t *testing.T) {
 			assert.Equal(t, trading.AdviseNever, trading.AdviceOf(err))
 		}
 		assert.Equal(t, 1, r.Sent(trading.OpSandboxState))
-		_, err := r.Sandbox.ClosePosition(t.Context(), "BTC", trading.All)
+		before := r.Sent(trading.OpSandboxOrder)
+		err := r.Refused(rig.Buy("1"))
+		require.ErrorIs(t, err, trading.CodeAPIAccessDenied)
+		assert.True(t, rig.RefusalOf(t, err).Local)
+		assert.Equal(t, before, r.Sent(trading.OpSandboxOrder))
+		_, err = r.Sandbox.ClosePosition(t.Context(), "BTC", trading.All)
 		require.ErrorIs(t, err, trading.CodeAPIAccessDenied)
 
 		r.Sim.SetAccess(true)
