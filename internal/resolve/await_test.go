@@ -14,6 +14,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/pending"
 )
 
 // The first entry on a declared account waits until one look shows all that was done there
@@ -62,6 +63,22 @@ func TestTheFirstEntryWaitsForALook(t *testing.T) {
 				require.NoError(t, d.AwaitBaseline(ctx, newWrite(d, "w_3", order), false), "it is not the first")
 				assert.Zero(t, time.Since(began))
 			})
+		})
+	}
+}
+
+// On an account that nobody declares there is nothing to wait for, the journal of earlier runs included.
+func TestAnEntryOnAnAccountThatIsNotDeclaredReadsNoJournal(t *testing.T) {
+	for _, declared := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			k, reads := newDisk(), 0
+			k.onRead = func() { reads++ }
+			d := client(t, &service{}, on(k), foreground, func(c *Config) {
+				c.WithoutBaseline = false
+				c.IsExclusive = func(pending.AccountID) bool { return declared }
+			})
+			require.NoError(t, d.AwaitBaseline(t.Context(), newWrite(d, "w_1", order), true))
+			assert.Equal(t, declared, reads > 0)
 		})
 	}
 }

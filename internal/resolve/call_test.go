@@ -11,6 +11,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/journal"
 )
 
 // What a call does with its write: what the journal has of it, and how it ends.
@@ -299,6 +300,24 @@ func TestHowLongTheDiskIsWaitedFor(t *testing.T) {
 			assert.ErrorIs(t, d.Before(t.Context(), w, false), row.want)
 			assert.Equal(t, row.waited, time.Since(began), row.operation)
 			k.slow = 0
+			d.LetGo(w)
+		})
+	}
+}
+
+// A journal that is another's by now says so, also where its answer comes behind the wait: beside it no exit goes out.
+func TestAJournalThatIsAnothersBehindTheWait(t *testing.T) {
+	for said, want := range map[error]error{journal.ErrFenced: journal.ErrFenced, journal.ErrLostHistory: journal.ErrLostHistory, errDisk: errHangs} {
+		synctest.Test(t, func(t *testing.T) {
+			k := newDisk()
+			k.fail = func(string) error {
+				time.Sleep(time.Second)
+				return said
+			}
+			d := client(t, &service{}, on(k), foreground, func(c *Config) { c.Unwritten = func(*pending.Intent, error) {} })
+			w := newWrite(d, "w_1", exit)
+			d.Own(w, "")
+			require.ErrorIs(t, d.Before(t.Context(), w, false), want)
 			d.LetGo(w)
 		})
 	}

@@ -186,7 +186,7 @@ func says(r journal.Record, durable bool) string {
 	case is.Key != nil:
 		word = "key"
 	case is.Fact != nil:
-		word = [...]string{"", "send", "answer", "rekey", "over", "fence", "fenced", "probe", "probed", "looked", "restart", "asked", "acknowledged"}[is.Fact.Kind]
+		word = [...]string{"", "send", "answer", "rekey", "over", "fence", "fenced", "probe", "probed", "looked", "restart", "asked", "acknowledged", "confirmed", "heard"}[is.Fact.Kind]
 	case is.Beside != nil:
 		word = "beside"
 	case is.Newer != nil:

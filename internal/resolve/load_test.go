@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -287,6 +288,26 @@ func TestTheReasonOfWhatWasLeft(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, pending, 1)
 		assert.Equal(t, factText(&ledger.Fact{Kind: ledger.SendEnded, Answer: silence}, code), pending[0].Reason)
+	})
+}
+
+// A run that ends between a late answer and the end of its write leaves the answer: the next one goes by it.
+func TestALateAnswerThatWasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		before := client(t, &service{}, on(k), foreground)
+		lost(t, before, "w_1", order)
+		data, err := json.Marshal(record{Fact: &ledger.Fact{Kind: ledger.SendHeard, At: before.Clocks.Now(), Answer: success, Send: 1}})
+		require.NoError(t, err)
+		require.NoError(t, k.Append(t.Context(), true, journal.Record{Intent: "w_1", Data: data}))
+		s := &service{}
+		found, err := client(t, s, on(k.restart())).Recover(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, found, "it needs nobody to find out")
+		require.Len(t, s.resolved, 1)
+		assert.Equal(t, ledger.Applied, s.resolved[0].Outcome)
+		assert.Equal(t, ByAnswer, s.resolved[0].Evidence)
+		assert.Empty(t, s.asks())
 	})
 }
 

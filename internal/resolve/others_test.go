@@ -165,10 +165,11 @@ func TestEdge39_TheSecondQuestion(t *testing.T) {
 	for name, row := range map[string]struct {
 		second  ledger.Answer
 		outcome ledger.Outcome
+		by      Evidence
 		asked   []string
 	}{
-		"turned away too": {denied, ledger.NotApplied, []string{readAccount}},
-		"let through":     {success, ledger.Applied, []string{readAccount, cancelOrder, cancelOrder, order}},
+		"turned away too": {denied, ledger.NotApplied, ByAnswer, []string{readAccount}},
+		"let through":     {success, ledger.Applied, ByReplay, []string{readAccount, cancelOrder, cancelOrder, order}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -183,7 +184,11 @@ func TestEdge39_TheSecondQuestion(t *testing.T) {
 				r, known := waitFor(t, d, w, time.Minute)
 				require.True(t, known)
 				assert.Equal(t, row.outcome, r.Outcome)
+				assert.Equal(t, row.by, r.Evidence)
 				assert.Equal(t, row.asked, now(s, func() []string { return s.asked }))
+				if row.outcome == ledger.NotApplied {
+					require.EqualError(t, r.Err, "invalid_api_key", "the first answer is the write's")
+				}
 			})
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/books"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/spec"
 )
 
 // replays is a driver with a declared account that was flat, and what is decided of it.
@@ -46,11 +47,16 @@ func newReplays(t *testing.T) *replays {
 }
 
 // buy is a buy of 1 that has been sent.
-func (r *replays) buy(id string) *OpenWrite { return r.write(id, `{"side":"long","size":1}`) }
+func (r *replays) buy(id string, change ...func(*OpenWrite)) *OpenWrite {
+	return r.write(id, `{"side":"long","size":1}`, change...)
+}
 
-func (r *replays) write(id, body string) *OpenWrite {
+func (r *replays) write(id, body string, change ...func(*OpenWrite)) *OpenWrite {
 	w := &OpenWrite{Traits: Traits{Trades: true}, Ledger: ledger.New(ledger.Terms{Keyed: true, Resolves: true, Exclusive: true, FirstUseKnown: true})}
 	w.Intent = pending.Intent{ID: pending.IntentID(id), Operation: order, Environment: "live", Account: "acc_1", Symbol: "BTC", Body: []byte(body)}
+	for _, change := range change {
+		change(w)
+	}
 	r.Own(w, "")
 	w.booked, w.registered = r.bookWrite(w), true
 	require.True(r, r.pending.add(w))
@@ -146,4 +152,31 @@ func TestAMarketOpensThoughNobodyFindsOut(t *testing.T) {
 	assert.Equal(t, ledger.NotApplied, r.long(later, 1, 2).Outcome)
 	assert.Equal(t, ledger.Applied, r.long(later, 2, 2).Outcome)
 	assert.False(t, r.pending.beside(later, mayHide))
+}
+
+// A market opens for none but an order or a close, on an account where nobody else can have done what is there: of
+// an id whose first use is not known an earlier run can. It stays closed then, and that is the last word.
+func TestWhichMarketsStayClosed(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*OpenWrite)
+		opens  bool
+	}{
+		"an order":                          {func(*OpenWrite) {}, true},
+		"its first use is not known":        {func(w *OpenWrite) { w.Ledger.FirstUseKnown = false }, false},
+		"a paper order":                     {func(w *OpenWrite) { w.Ledger.Keyed = false }, false},
+		"of an account not declared then":   {func(w *OpenWrite) { w.Ledger.Exclusive = false }, false},
+		"beside an exit not in the journal": {func(w *OpenWrite) { w.gap = true }, false},
+		"an order that can rest":            {func(w *OpenWrite) { w.Intent.Operation, w.Traits = limit, TraitsOf(spec.Find(limit)) }, false},
+		"a Pro order":                       {func(w *OpenWrite) { w.Intent.Operation, w.Traits = twap, TraitsOf(spec.Find(twap)) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newReplays(t)
+			lost := held(r.buy("lost", row.change))
+			r.pending.doubt(lost)
+			r.long(lost, 1, 2)
+			assert.True(t, r.giveUp(lost, r.shown, accounting.BothFit))
+			assert.Equal(t, row.opens, lost.marketOpen.Load())
+			assert.Equal(t, row.opens, len(r.pending.doubtedIn(lost.Places[0])) == 0)
+		})
+	}
 }

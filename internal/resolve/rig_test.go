@@ -320,6 +320,9 @@ func send(t *testing.T, d *Driver, w *OpenWrite, answers ...ledger.Answer) (conc
 		}
 		d.SendBegins(w)
 		last = Response{Answer: said, Key: w.Try().Key, Received: time.Now()}
+		if said.Class == ledger.Refusal {
+			last.Refusal = errors.New(said.Code)
+		}
 		doubted = d.Heard(w, time.Now(), said, doubted) || doubted
 		wait, _, more := d.NextSend(w)
 		if !more {

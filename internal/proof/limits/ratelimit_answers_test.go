@@ -144,6 +144,7 @@ func TestEdge25_RetryAfterIsWaitedForInFullOrNotAtAll(t *testing.T) {
 		{"an exit asked for more than a minute", 90, 0, 2 * time.Minute, false, true},
 		{"an exit beyond its TTL", 130, 0, 2 * time.Minute, false, false},
 		{"an exit beyond its deadline", 40, 30 * time.Second, 2 * time.Minute, false, false},
+		{"an exit that may not wait", 40, 0, 0, false, false},
 		{"a read", 40, 0, 0, true, true},
 		{"a read with a deadline", 90, 5 * time.Minute, 0, true, true},
 		{"a read beyond its deadline", 40, 30 * time.Second, 0, true, false},
@@ -174,7 +175,7 @@ func TestEdge25_RetryAfterIsWaitedForInFullOrNotAtAll(t *testing.T) {
 					if row.read {
 						_, err = r.Account().Trades(ctx)
 					} else {
-						_, err = r.Account().ClosePosition(ctx, "BTC", trading.All)
+						_, err = r.Account().ClosePosition(ctx, "BTC", trading.All, trading.WithSendTTL(row.ttl))
 					}
 					if row.waits {
 						require.NoError(r.T, err)
