@@ -215,6 +215,29 @@ func closedAt(r rig.Rig, works time.Duration, part trading.Part) (took time.Dura
 	return time.Since(began), r.Sent(trading.OpClose)
 }
 
+// Over HTTP/2 a close that its second send has decided leaves behind the connection that has swallowed the first,
+// which others wait on.
+func TestAConnectionThatGaveNoAnswerIsNotUsedAgain(t *testing.T) {
+	trusted := httptest.NewTLSServer(nil)
+	defer trusted.Close()
+	synctest.Test(t, func(t *testing.T) {
+		sim := rig.NewSim()
+		pipes := rig.OverHTTP2(t, sim, trusted)
+		r := rig.Join(t, sim, pipes.Option())
+		r.Open(rig.Buy("0.05"))
+		require.Equal(t, 1, pipes.Open())
+		pipes.Swallow()
+		began, read := time.Now(), make(chan error, 1)
+		go func() { read <- rig.Only(r.Account().Trades(t.Context())) }()
+		synctest.Wait()
+		_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All)
+		require.NoError(t, err)
+		r.Open(rig.Buy("0.05"))
+		assert.Less(t, time.Since(began), 2*time.Second)
+		require.NoError(t, <-read)
+	})
+}
+
 // Without a place in the limits a close is not sent a second time, and waits for its first answer.
 func TestASecondCloseHasAPlaceOrIsLeftOut(t *testing.T) {
 	overPipes(t, []trading.Option{trading.WithRateLimits(trading.RateLimits{PerClass: 1})}, func(r rig.Rig, _ *rig.Pipes) {

@@ -3,11 +3,13 @@ package rig
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"io"
 	"log"
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -114,18 +116,35 @@ func (p *Pipes) Option() trading.Option { return trading.WithTransport(p.Transpo
 // OverPipes serves a service over pipes until the test ends.
 func OverPipes(t testing.TB, service http.Handler) *Pipes {
 	listener := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	p := listener.serves(t, service, listener)
+	p.DialTLSContext = p.DialContext // no TLS: nobody is in between
+	return p
+}
+
+// OverHTTP2 is OverPipes over HTTP/2, which has a client share one of them, by the certificate of a server that
+// need not serve anything.
+func OverHTTP2(t testing.TB, service http.Handler, by *httptest.Server) *Pipes {
+	listener := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	p := listener.serves(t, service, tls.NewListener(listener, &tls.Config{Certificates: by.TLS.Certificates, NextProtos: []string{"h2"}}))
+	p.TLSClientConfig = by.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	p.TLSClientConfig.ServerName, p.ForceAttemptHTTP2 = "example.com", true
+	return p
+}
+
+// serves has a service serve what is accepted, and returns the pipes that lead to it.
+func (l *pipeListener) serves(t testing.TB, service http.Handler, accepts net.Listener) *Pipes {
 	server := &http.Server{Handler: service, ErrorLog: log.New(io.Discard, "", 0)}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = server.Serve(listener)
+		_ = server.Serve(accepts)
 	}()
 	p := &Pipes{open: map[*pipe]struct{}{}}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		near, far := net.Pipe()
 		select {
-		case listener.conns <- far:
-		case <-listener.closed:
+		case l.conns <- far:
+		case <-l.closed:
 			return nil, net.ErrClosed
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -142,7 +161,7 @@ func OverPipes(t testing.TB, service http.Handler) *Pipes {
 		p.open[c] = struct{}{}
 		return c, nil
 	}
-	p.Transport = &http.Transport{DialContext: dial, DialTLSContext: dial} // no TLS: nobody is in between
+	p.Transport = &http.Transport{DialContext: dial}
 	t.Cleanup(func() {
 		p.CloseIdleConnections()
 		_ = server.Close()
