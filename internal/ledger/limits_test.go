@@ -261,7 +261,8 @@ func TestWhenFencesAndProbesAreDue(t *testing.T) {
 		"when it is gone":                 {quiet, Gone, Step{Do: Fence, At: Gone}},
 		"before it is gone":               {quiet, Gone - 1, Step{Do: Fence, At: Gone + time.Second/2}},
 		"the second late look":            {fenced(noProbe, 0, 12*time.Minute), 16 * time.Minute, Step{Do: Fence, At: 16 * time.Minute}},
-		"the first late look, overdue":    {fenced(noProbe, 0, 12*time.Minute), 16*time.Minute - 1, Step{Do: Look, At: 16*time.Minute - 1}},
+		"a late look, after its fence":    {fenced(noProbe, 0, 12*time.Minute), 16*time.Minute - 1, Step{Do: Look, At: 12 * time.Minute}},
+		"an overdue look":                 {spent, time.Minute, Step{Do: Look, At: 2*time.Second + Lag}},
 		"a late look that was just taken": {looked, 10*time.Minute + 1, Step{Do: Fence, At: 16 * time.Minute}},
 	} {
 		assert.Equal(t, c.want, c.l.Next(at(c.now), Limits{}), name)

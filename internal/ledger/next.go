@@ -28,7 +28,8 @@ const (
 // Step is what may be done next, and when.
 type Step struct {
 	Do Action
-	// At is the moment of this process before which it is not done.
+	// At is the moment of this process before which it is not done. That of a look may have passed: one that has
+	// begun since then counts as well as one that begins now.
 	At time.Duration
 	// Spread means that the wait is a backoff, of which the loop takes a random part.
 	Spread bool
@@ -53,9 +54,9 @@ func (l *Ledger) Next(now Instant, limits Limits) Step {
 	case q.denied.Confirm:
 		return Step{Do: Confirm, At: now.Mono}
 	case !l.Keyed:
-		return Step{Do: Look, At: max(l.goneAt(now), q.look.next, now.Mono)}
+		return l.lookFrom(max(l.goneAt(now), q.look.next))
 	case q.held:
-		return Step{Do: Look, At: max(l.lookAt(now), now.Mono)}
+		return l.lookFrom(l.lookAt(now))
 	default:
 		return l.nextFence(now, limits)
 	}
@@ -101,6 +102,11 @@ func (l *Ledger) fenceAt(at time.Duration, now Instant, limits Limits) Step {
 		return l.nextLate(now, limits)
 	}
 	return Step{Do: Fence, At: at}
+}
+
+// lookFrom is a look that begins at a moment or later, in this process.
+func (l *Ledger) lookFrom(at time.Duration) Step {
+	return Step{Do: Look, At: max(at, l.known().restart.Mono)}
 }
 
 // lookAt is when the next look at a write that can run no more is due.
@@ -150,7 +156,7 @@ func (l *Ledger) nextLate(now Instant, limits Limits) Step {
 	if !without && l.mayFence(now) && !(q.fence.ended && q.fence.last >= due) {
 		return Step{Do: Fence, At: max(due, now.Mono)}
 	}
-	return Step{Do: Look, At: max(due, q.look.next, now.Mono)}
+	return l.lookFrom(max(due, q.look.next, q.fence.last))
 }
 
 // lateDue is when the next look of S6 is due: of those that are overdue the last one,

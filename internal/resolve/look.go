@@ -9,8 +9,8 @@ import (
 	"github.com/tradingapi/trading-go/internal/ledger"
 )
 
-// AccountLook is one look at everything on an account in which a write can show. It serves
-// every write that is asked about.
+// AccountLook is one look at everything on an account in which a write can show. It serves every write that is due
+// when it begins.
 type AccountLook struct {
 	At, Ended time.Time // when its first read began, and its last was answered
 	Positions map[string]accounting.Holding
@@ -56,9 +56,9 @@ func (d *Driver) look(w *OpenWrite, due time.Duration) error {
 	key := w.account()
 	l := d.looks[key]
 	seen := d.seen[w]
-	// A look that another write has just had serves this one too, if it began when this
-	// one was due: far enough from the one before.
-	if l == nil || d.Clocks.At(l.At).Mono < due {
+	// A look that another write has just had serves this one too, if it began when this one was due or later: far
+	// enough from the fence, and from the look before. It is no older than one whose reads take a lag.
+	if l == nil || d.Clocks.At(l.At).Mono < due || Elapsed(l.At) > w.Ledger.Without.ReadLag() {
 		if full := d.full[readAccount]; full != nil && time.Now().Before(full.until) {
 			return full
 		}
@@ -71,8 +71,8 @@ func (d *Driver) look(w *OpenWrite, due time.Duration) error {
 			return err
 		}
 		d.looks[key], d.cuts = l, 0
+		d.noteService(ledger.Success, nil)
 	}
-	d.noteService(ledger.Success, nil)
 	d.say(func() {
 		q := w.inquire()
 		q.lastErr = nil

@@ -298,23 +298,35 @@ func TestLooksThatTakeLong(t *testing.T) {
 	})
 }
 
-// A look serves every write of its account that is due when it begins, and no other.
+// A look serves every write of its account that is due when it begins, and no other: also where its reads take
+// time, but no longer than a lag after they began.
 func TestLooksAreShared(t *testing.T) {
-	for apart, want := range map[time.Duration][]time.Duration{
-		0:               {0, 0, 5 * time.Second, 10 * time.Second},
-		2 * time.Second: {0, 2 * time.Second, 5 * time.Second, 7 * time.Second, 10 * time.Second, 12 * time.Second},
+	for _, row := range []struct {
+		apart, takes time.Duration
+		want         []time.Duration
+	}{
+		{0, 0, []time.Duration{0, 0, 5 * time.Second, 10 * time.Second}},
+		{0, 100 * time.Millisecond, []time.Duration{0, 0, 5 * time.Second, 10100 * time.Millisecond}},
+		{0, ledger.Lag, []time.Duration{0, 0, 5 * time.Second, 15 * time.Second}},
+		{0, ledger.Lag + 1, []time.Duration{0, 0, 5 * time.Second, 10*time.Second + 1, 15*time.Second + 2, 20*time.Second + 3}},
+		{2 * time.Second, 0, []time.Duration{0, 2 * time.Second, 5 * time.Second, 7 * time.Second, 10 * time.Second, 12 * time.Second}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+			s.look = func() (AccountLook, error) {
+				time.Sleep(row.takes)
+				return AccountLook{}, nil
+			}
 			d := client(t, s)
 			first := lost(t, d, "w_1", order)
-			time.Sleep(apart)
+			time.Sleep(row.apart)
 			second := lost(t, d, "w_2", order, func(w *OpenWrite) { w.Intent.Symbol = "ETH" })
 			for _, w := range []*OpenWrite{first, second} {
-				_, known := d.Wait(t.Context(), w)
+				r, known := d.Wait(t.Context(), w)
 				assert.True(t, known)
+				assert.Equal(t, ledger.NotApplied, r.Outcome)
 			}
-			assert.Equal(t, want, s.at)
+			assert.Equal(t, row.want, s.at, "%v apart, reads that take %v", row.apart, row.takes)
 		})
 	}
 }
