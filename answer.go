@@ -198,7 +198,7 @@ func (h *heard) answer(result wire.Value) resolve.Response {
 
 // rereads is the policy of a read, which does no harm: whether it is sent again, after how long a wait, and
 // how long a call that gives up would have waited.
-func rereads(h *heard, asked time.Duration, r ledger.Bounds, sends int) (wait, named time.Duration, more bool) {
+func rereads(h *heard, asked time.Duration, r ledger.Bounds, sends int) (wait, retryAfter time.Duration, more bool) {
 	_, busy := h.askedToWait()
 	switch {
 	case h.refusal != nil:

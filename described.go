@@ -49,8 +49,8 @@ func (c *call) saw(what any) {
 	}
 }
 
-// facts are what the call knows before there is an answer.
-func (c *call) facts() Meta {
+// metaSoFar is what the call knows before there is an answer.
+func (c *call) metaSoFar() Meta {
 	m := Meta{Operation: c.endpoint.Name, Attempts: c.sends}
 	if c.once {
 		m.Key = c.opts.key.given
@@ -62,7 +62,7 @@ func (c *call) facts() Meta {
 }
 
 func (c *call) meta() Meta {
-	q := question{meta: c.facts()}
+	q := question{meta: c.metaSoFar()}
 	return q.metaOf(&c.last)
 }
 
@@ -97,7 +97,7 @@ func (c *call) describe() Call {
 		Write:       c.endpoint.Write,
 		Entry:       c.entry,
 		Intent:      c.write.intentID(),
-		Key:         c.facts().Key,
+		Key:         c.metaSoFar().Key,
 		Tag:         c.opts.tag,
 		Body:        c.body,
 	}

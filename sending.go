@@ -90,7 +90,7 @@ func (c *call) attempt() (more bool) {
 	if len(c.core.hooks) > 0 {
 		ctx = c.core.hooks.attemptStart(ctx, c.describe(), c.sends)
 	}
-	q := question{&c.request, c.result, c.facts()}
+	q := question{&c.request, c.result, c.metaSoFar()}
 	sent := c.core.requestOf(&c.request, c.apiKey, q.meta.Key, c.gate)
 	if w != nil && c.core.transport.Listens() {
 		c.last = c.exchangeListened(ctx, &sent, &q)
@@ -129,19 +129,19 @@ func (c *call) again() bool {
 // another send, and how long it waits. queued: that was a 429, whose limit is closed. A wait that the call would
 // not survive ends it, and is named.
 func (c *call) judge(said ledger.Answer, queued bool) (more bool) {
-	var wait, named time.Duration // named: of a call that gives up, which the refusal says
+	var wait, retryAfter time.Duration // retryAfter: the wait that the refusal names to a caller who is given up on
 	if c.write != nil {
-		wait, named, more = c.write.hear(&c.last, said)
+		wait, retryAfter, more = c.write.hear(&c.last, said)
 		c.outcome = c.write.of.Ledger.Outcome()
 	} else {
-		wait, named, more = rereads(&c.last, said.RetryAfter, c.opts.retry, c.sends)
+		wait, retryAfter, more = rereads(&c.last, said.RetryAfter, c.opts.retry, c.sends)
 	}
 	if more && c.outlives(wait) {
-		more, named = false, wait
+		more, retryAfter = false, wait
 	}
 	if !more {
 		if r := c.last.refusal; r != nil && r.RetryAfter.IsZero() && r.rule().Advice == AdviseWait {
-			r.RetryAfter = Some(named)
+			r.RetryAfter = Some(retryAfter)
 		}
 		return false
 	}
@@ -218,11 +218,11 @@ func (c *call) prepareWrite() error {
 	w := c.write
 	if w.second() {
 		if err := c.pass(); err == nil && w.of.MaySend() {
-			w.asked, c.alone = true, true // from now on
+			w.secondOver, c.alone = true, true // it and all later sends go on connections of their own
 			return nil
 		}
 		// Without a place in the limits, or in the journal, it is left out.
-		w.asked = true
+		w.secondOver = true
 		c.returnSlot(false)
 		c.await(c.opts.attemptTimeout - time.Since(c.last.Sent))
 	}
@@ -233,11 +233,11 @@ func (c *call) prepareWrite() error {
 		}
 		w.nextKey()
 		err := w.of.UntilHeard(c.ctx, c.passUnder)
-		if w.of.MaySend() || c.ctx.Err() != nil {
+		if w.of.MaySend() || c.ctx.Err() != nil { // the stages have passed, or err says why not
 			c.stopped = err
 			return err
 		}
-		c.returnSlot(false)
+		c.returnSlot(false) // an answer has ended the sending meanwhile: it is taken in next
 	}
 	return c.stopped
 }

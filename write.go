@@ -33,7 +33,7 @@ type writing struct {
 	forget      bool // it needs no resolution
 	decided     bool // a late answer has decided it
 	askedTwice  bool // the first send was left early, so that a second may go
-	asked       bool // it has gone, or was left out
+	secondOver  bool // that has gone, or was left out
 
 	listening []*transport.RoundTrip // that nobody waits for: the first and the newest
 	heard     *heard                 // the late answer that has ended its sending
@@ -81,9 +81,9 @@ func (w *writing) sameKey(id string) error {
 	return nil
 }
 
-// hear has the ledger take an answer in, and say whether to send once more, and after how long a wait. named
-// is the wait of a call that gives up.
-func (w *writing) hear(h *heard, said ledger.Answer) (wait, named time.Duration, more bool) {
+// hear has the ledger take an answer in, and say whether to send once more, and after how long a wait.
+// retryAfter is the wait that the refusal names to a caller who is given up on.
+func (w *writing) hear(h *heard, said ledger.Answer) (wait, retryAfter time.Duration, more bool) {
 	w.doubt = w.driver.Heard(w.of, h.Received, said, w.doubted)
 	w.doubted = w.doubted || w.doubt
 	wait, random, more := w.driver.NextSend(w.of)
@@ -98,7 +98,7 @@ func (w *writing) hear(h *heard, said ledger.Answer) (wait, named time.Duration,
 
 // second reports whether the send that is next is the second of a write that asks twice, before the time of
 // the first is over.
-func (w *writing) second() bool { return w.askedTwice && !w.asked }
+func (w *writing) second() bool { return w.askedTwice && !w.secondOver }
 
 // nextKey moves on to the key that a stored refusal asks for.
 func (w *writing) nextKey() {

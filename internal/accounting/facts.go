@@ -257,10 +257,9 @@ type Facts struct {
 	Still, Again bool
 	// Exclusive: nobody else trades the account.
 	Exclusive bool
-	// PendingBeside: another own write is pending in the symbol. PendingID: another
-	// own limit or Pro order is pending in any symbol of the account, so that a new id
-	// may be its.
-	PendingBeside, PendingID bool
+	// PendingBeside: another own write is pending in the symbol; of a limit or a Pro order also where another one is
+	// pending in any symbol of the account, so that a new id may be its.
+	PendingBeside bool
 	// Ended: the account was reset, or its holder has changed, since the baseline or
 	// the first use.
 	Ended bool

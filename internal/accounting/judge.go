@@ -36,7 +36,7 @@ func (f *Facts) run() Verdict {
 	}
 	switch n := newIDs(slices.Concat(f.Look.Runs, finished), known); {
 	case n > 0:
-		return f.started(n, f.PendingID)
+		return f.started(n, false)
 	case !complete:
 		return f.unknownFor(ListIncomplete)
 	default:
@@ -47,7 +47,7 @@ func (f *Facts) run() Verdict {
 // limit decides about a limit: it waits under a new id, or has traded. An own run can rest orders.
 func (f *Facts) limit() Verdict {
 	if n := newIDs(f.Look.Orders, f.before().Orders); n > 0 {
-		return f.started(n, f.PendingID || f.Runs)
+		return f.started(n, f.Runs)
 	}
 	return f.courses()
 }
@@ -60,10 +60,10 @@ func (f *Facts) before() IDs {
 	return *f.IDs
 }
 
-// started is the verdict where new ids show.
-func (f *Facts) started(ids int, othersToo bool) Verdict {
+// started is the verdict where new ids show. runs: an own run may have left them.
+func (f *Facts) started(ids int, runs bool) Verdict {
 	switch {
-	case f.IDs == nil || !f.Exclusive || f.PendingBeside || othersToo:
+	case f.IDs == nil || !f.Exclusive || f.PendingBeside || runs:
 		return f.unknownFor(BothFit)
 	case ids > 1:
 		return Verdict{Reason: NothingFits}

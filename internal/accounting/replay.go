@@ -222,8 +222,8 @@ type state struct {
 	halted      bool // the change of status has closed what there was
 }
 
-// span is a position: at least lo and at most hi, on a side. Of the difference, slack is
-// not by resting orders.
+// span is a position: at least lo and at most hi, on a side. So much of the difference as slack needs no resting
+// order to explain it.
 type span struct {
 	side          Direction // NoSide: flat
 	lo, hi, slack int64
@@ -302,8 +302,11 @@ func (s *replaying) push(to state) {
 
 // allows reports whether all that can follow another state of its kind can follow this one.
 func (s state) allows(o *state) bool {
-	return s.pos.lo <= o.pos.lo && s.pos.hi >= o.pos.hi && s.clip(o.pos.lo, o.pos.hi) &&
-		s.pos.slack >= o.pos.slack && s.buys >= o.buys && s.sells >= o.sells
+	mine := s
+	if s.pos.lo > o.pos.lo || s.pos.hi < o.pos.hi || !mine.clip(o.pos.lo, o.pos.hi) {
+		return false
+	}
+	return mine.pos.slack >= o.pos.slack && mine.buys >= o.buys && mine.sells >= o.sells
 }
 
 // step goes on from a state in every way.

@@ -112,8 +112,8 @@ func (s *search) facts(base, look *view, end *world) seen {
 		},
 		Symbol: "X", From: served(fromTime),
 		Look: s.state(look), EqualLooks: look.n,
-		PendingBeside: end.beside, PendingID: end.pendingID, Ended: end.ended,
-	}, Known: s.knownIDs(end.known)}
+		PendingBeside: end.beside || end.pendingID, Ended: end.ended,
+	}, InSymbol: end.beside, Known: s.knownIDs(end.known)}
 	if s.ask.kind == Close {
 		f.Asked.Side = NoSide
 	}

@@ -18,6 +18,8 @@ type seen struct {
 	Own  []Own     // those that its baseline does not show, and what waited then
 	// Known are ids that were known before the write, or are other writes'.
 	Known map[string]bool
+	// InSymbol: another own write is pending in the symbol itself.
+	InSymbol bool
 }
 
 // seenBase is what reads showed before the write.
@@ -40,7 +42,7 @@ func (s *seen) facts() Facts {
 	}
 	f.IDs.Orders, f.IDs.Runs = append(f.IDs.Orders, s.Base.Orders...), append(f.IDs.Runs, s.Base.Runs...)
 
-	alone := f.Exclusive && !f.PendingBeside
+	alone := f.Exclusive && !s.InSymbol
 	longest := 0
 	if !alone {
 		longest = ListCut

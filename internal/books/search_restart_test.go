@@ -249,7 +249,7 @@ func (w *world) byID(b *Books, of *Booked, l *lost, began []time.Time, last *loo
 		return o != l && !o.over && !o.given && (o.market == l.market || !o.Asked.Kind.Acts())
 	})
 	f := b.Known(of, true, !w.shared && !l.gap, last.of(l.market), from)
-	f.EqualLooks, f.Symbol, f.Held, f.Again, f.PendingBeside, f.PendingID = len(began), markets[l.market], true, again, beside, beside
+	f.EqualLooks, f.Symbol, f.Held, f.Again, f.PendingBeside = len(began), markets[l.market], true, again, beside
 	v := accounting.Judge(f)
 	w.found["by id "+v.Outcome.String()]++
 	return v.Outcome, v.Reason

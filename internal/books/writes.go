@@ -175,20 +175,20 @@ func (b *Books) Doubt(w *Booked) {
 	})
 }
 
-// Known returns what is known of a write: by equal looks, the last of which show look, and the first of those that
-// count began at a moment; zero without them. over means that it can run no more, alone that nobody else trades
-// the account.
-func (b *Books) Known(w *Booked, over, alone bool, look accounting.State, began time.Time) accounting.Facts {
+// Known returns what is known of a write: look is what the newest look shows, and since is when the first of the equal
+// looks that count began, zero where there is only one. over means that it can run no more, exclusive that nobody
+// else trades the account.
+func (b *Books) Known(w *Booked, over, exclusive bool, look accounting.State, since time.Time) accounting.Facts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.account(w.account())
 	if over {
 		a.isOver(w)
 	}
-	f := accounting.Facts{Asked: *w.Asked, IDs: w.ids, Runs: a.trails.mayRest(w.entered), Look: look, Exclusive: alone, Ended: w.anew}
+	f := accounting.Facts{Asked: *w.Asked, IDs: w.ids, Runs: a.trails.mayRest(w.entered), Look: look, Exclusive: exclusive, Ended: w.anew}
 	f.Asked.Sent, f.Asked.Ended = w.sent, w.over
-	if c, ok := a.course(w, alone, look.Status); ok {
-		f.Still = !began.IsZero() && c.still(began, look.Position.Size, look.Rows)
+	if c, ok := a.course(w, exclusive, look.Status); ok {
+		f.Still = !since.IsZero() && c.still(since, look.Position.Size, look.Rows)
 		// The status was read before the closed trades, and may lag: only what equal looks show was
 		// closed before the last of them asked for it.
 		c.Halted = c.Halted || !f.Still

@@ -154,8 +154,8 @@ func (l *Ledger) quietAt(now Instant) time.Duration {
 func (l *Ledger) noteRestart(now Instant) {
 	l.restored, l.lastByte = true, now.Mono
 	s := &l.sending
-	// Of the first send under a key no fact need be there, since the journal's begin or key stands for it, and of an
-	// exit none has to be.
+	// Where nothing has left under the key, by the facts, a send counts whose fact is lost; of an exit one counts
+	// wherever the journal lacks some.
 	if !s.over && (s.keySends == 0 || l.SendsMissing) {
 		s.begin()
 	}

@@ -146,8 +146,8 @@ func (l *Ledger) ProbeWithin(now Instant) time.Duration {
 // lateLooks are when S6 looks, after the last byte.
 var lateLooks = [...]time.Duration{10 * time.Minute, 16 * time.Minute, Gone}
 
-// nextLate is S6: the service knows the key, and is not asked with the original
-// bytes. A fence goes before each look.
+// nextLate is S6: the service knows the key and no probe may go, or no fence may, or 30 minutes have passed,
+// whatever the service knows. A fence goes before each look where one may.
 func (l *Ledger) nextLate(now Instant, limits Limits) Step {
 	due := l.lateDue(now)
 	// Once the write is gone a look counts without one too.

@@ -74,7 +74,7 @@ type lookState struct {
 	pairs   int              // of equal looks
 	paired  time.Duration    // the last of them
 	final   bool             // no more until asked
-	refusal bool             // a replayed refusal waits for a look that agrees
+	refusal bool             // a replayed refusal waits for one look, which only Applied contradicts
 }
 
 // noteFence takes the end of a fence in.
@@ -214,7 +214,7 @@ func (l *Ledger) noteStored(at Instant) {
 	l.hold(at)
 	q.look.refusal = only
 	if only {
-		q.look.next = at.Mono // any look may agree with it
+		q.look.next = at.Mono // it need not be a lag later
 	}
 }
 

@@ -14,13 +14,13 @@ type sending struct {
 	at       time.Duration
 	idle     uint64 // of the sends under the present key, by bit: its own answer says that it did nothing
 	open     bool   // a send has begun and not ended
-	over     bool
-	plain    bool // nothing was heard under the key but refusals that leave no doubt: 429s, and another at the end
-	rekey    bool // the next send needs another key
-	exact    bool // the wait was asked for, so that nothing of it is left out
-	fresh    bool // one succeeded, and that was no replay
-	failed   bool // one failed and may have run
-	ended    bool // no send follows, whatever the one under way is answered
+	over     bool   // S0 is closed: endSending was reached
+	plain    bool   // each send under the key was answered, by a refusal that does not say that the write runs, or ran in part
+	rekey    bool   // the next send needs another key
+	exact    bool   // the wait was asked for, so that nothing of it is left out
+	fresh    bool   // one succeeded, and that was no replay
+	failed   bool   // one failed and may have run
+	ended    bool   // an answer forbids another send; over follows once the one under way has ended
 }
 
 func (s *sending) begin() {
@@ -42,7 +42,7 @@ func (s *sending) changeKey() {
 // was executed and failed after that.
 func (l *Ledger) noteSend(f Fact) {
 	s, a := &l.sending, f.Answer
-	if !s.open { // no fact SendBegun need be there: the journal's begin or key stands for the first send, and of an exit one may be missing
+	if !s.open { // of an exit the fact SendBegun may be missing
 		s.begin()
 	}
 	s.open, s.at = false, f.At.Mono
@@ -59,6 +59,7 @@ func (l *Ledger) noteSend(f Fact) {
 	if l.done || s.over { // its caller left it in flight, which is doubt
 		return
 	}
+	// Also beside the doubt of a key whose first use is not known: noteConfirmed forgets such a write.
 	if a.Confirm && (!l.doubt || !l.NotBefore && s.plain) {
 		l.inquire().denied, a.Says = a, Unknown
 	}
@@ -99,13 +100,16 @@ func (s *sending) hear(a Answer) {
 
 // says is what is known of the write after an answer that is no success.
 func (l *Ledger) says(a Answer) Outcome {
+	s := &l.sending
+	// It is the stored answer of the one send before.
+	ofTheFirst := a.Replayed && s.keySends == 2 && l.FirstUseKnown && !s.failed
 	switch {
 	case a.Class == Unsent && !l.doubt:
 		return NotApplied
 	case a.Class != Refusal:
 		return Unknown
-	case l.doubt && !(a.Replayed && l.sending.keySends == 2 && l.FirstUseKnown && !l.sending.failed) && !l.refusedBy(a):
-		return Unknown // else it is what became of the one before, or of each
+	case l.doubt && !ofTheFirst && !l.refusedBy(a):
+		return Unknown
 	case a.Code == codeKeyReused && l.Source == Derived:
 		return Unknown // it was sent before, in other bytes
 	default:

@@ -109,7 +109,7 @@ func (d *Driver) unclear(w *OpenWrite, f Final) *books.Did {
 	now := time.Now()
 	did := &books.Did{ShownFrom: now, Own: accounting.Own{Unsure: f.Outcome != ledger.Applied, Heard: now}}
 	did.Own.Ran = !did.Own.Unsure
-	if looks := w.known().looks; w.by == ByAccounting && len(looks) > 0 {
+	if looks := w.noted().looks; w.by == ByAccounting && len(looks) > 0 {
 		did.ShownFrom = looks[len(looks)-1].At // which shows it
 	}
 	return did

@@ -180,7 +180,7 @@ func (d *Driver) unknown(w *OpenWrite, why error) Found {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := ErrUndetermined
-	known := w.known()
+	known := w.noted()
 	if known.reason != "" {
 		err = fmt.Errorf("%w: %s", err, known.reason)
 	}
@@ -200,7 +200,7 @@ func (d *Driver) describe(w *OpenWrite) pending.Doubt {
 	left := d.pending.wasLeft(w)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return pending.Doubt{Intent: w.intent(), Reason: w.known().reason, Left: left, Waiting: idle, MarketOpen: w.marketOpen.Load()}
+	return pending.Doubt{Intent: w.intent(), Reason: w.noted().reason, Left: left, Waiting: idle, MarketOpen: w.marketOpen.Load()}
 }
 
 // acknowledge notes a person's word, like any other fact: it is durable before anybody learns of it. It
@@ -234,7 +234,7 @@ func (d *Driver) acknowledge(ctx context.Context, w *OpenWrite, found ledger.Out
 		return fmt.Errorf("trading: Acknowledge: %w", err)
 	}
 	w.Ledger.Note(f)
-	d.say(func() { w.by, w.inquire().note, w.Answer = ByAcknowledged, note, nil })
+	d.say(func() { w.by, w.noting().note, w.Answer = ByAcknowledged, note, nil })
 	d.finish(w)
 	return err
 }
@@ -280,7 +280,7 @@ func (d *Driver) work(w *OpenWrite) (due time.Time, idle, stuck bool) {
 	case keyless != nil:
 		idle = true
 		d.say(func() {
-			q := w.inquire()
+			q := w.noting()
 			q.lastErr, q.reason = keyless, "nothing can be asked about it without an API key"
 		})
 	case step.At > now.Mono:
@@ -290,16 +290,16 @@ func (d *Driver) work(w *OpenWrite) (due time.Time, idle, stuck bool) {
 		now = d.Clocks.Now()
 		step = d.nextStep(w, now, limits)
 		if err != nil {
-			d.say(func() { q := w.inquire(); q.lastErr, q.reason = err, cmp.Or(d.whyBlocked(w, err), q.reason) })
+			d.say(func() { q := w.noting(); q.lastErr, q.reason = err, cmp.Or(d.whyBlocked(w, err), q.reason) })
 			step.At = now.Mono + d.putOff(w, err)
 		}
 		idle = step.Do == ledger.Stop
 	}
 	if whyHeld != "" && !idle && step != w.Ledger.Next(now, ledger.Limits{}) {
-		d.say(func() { w.inquire().reason = whyHeld })
+		d.say(func() { w.noting().reason = whyHeld })
 		step.At = min(step.At, now.Mono+askAgain)
 	}
-	stuck = step.At-now.Mono >= longestWait && d.whyBlocked(w, w.known().lastErr) != ""
+	stuck = step.At-now.Mono >= longestWait && d.whyBlocked(w, w.noted().lastErr) != ""
 	switch {
 	case w.Ledger.Forget(): // nothing is to be found out
 	case !w.Ledger.Done() || w.Ledger.Outcome() == ledger.Unknown:
@@ -347,7 +347,7 @@ func (d *Driver) say(change func()) {
 // goOn goes on with a write that has waited for another one to end.
 func (d *Driver) goOn(w *OpenWrite) {
 	d.mu.Lock()
-	waits := w.known().reason == string(accounting.PendingBeside)
+	waits := w.noted().reason == string(accounting.PendingBeside)
 	d.mu.Unlock()
 	if waits {
 		d.Ask(w, d.Requests())

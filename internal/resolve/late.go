@@ -142,7 +142,7 @@ func (d *Driver) noteLate(w *OpenWrite, a *Response) (ends bool) {
 	l.ends = !w.Ledger.MaySend()
 	l.mu.Unlock()
 	if w.Ledger.InDoubt() {
-		d.say(func() { w.inquire().reason = factText(&f, code) })
+		d.say(func() { w.noting().reason = factText(&f, code) })
 	} else if doubted && !w.Ledger.Done() {
 		d.pending.clear(w) // its own doubt is over, and would hold it back
 	}
@@ -224,7 +224,7 @@ func (d *Driver) reportContradiction(w *OpenWrite) {
 	if _, kept := d.pending.resolved.find(w.Intent.ID); !kept {
 		d.pending.resolved.keep(w.Intent.ID, r)
 	}
-	d.say(func() { w.inquire().reason = errContradicted.Error() })
+	d.say(func() { w.noting().reason = errContradicted.Error() })
 	if d.pending.add(w) {
 		d.pending.doubt(w)
 	}

@@ -167,7 +167,7 @@ func (d *Driver) Heard(w *OpenWrite, at time.Time, said ledger.Answer, doubted b
 	w.Ledger.Note(fact)
 	switch doubt := w.Ledger.InDoubt(); {
 	case doubt:
-		d.say(func() { w.inquire().reason = factText(&fact, code) })
+		d.say(func() { w.noting().reason = factText(&fact, code) })
 		d.inDoubt(w)
 		d.store.note(w, fact)
 		return true
@@ -223,7 +223,7 @@ func (d *Driver) Conclude(w *OpenWrite, last *Response) bool {
 	d.inDoubt(w)
 	if w.Ledger.Denied() {
 		kept := *last
-		d.say(func() { w.inquire().denied = &kept })
+		d.say(func() { w.noting().denied = &kept })
 	}
 	d.schedule.add(w)
 	return false

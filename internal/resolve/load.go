@@ -140,18 +140,18 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (*Op
 			beside = r.Begin.Beside
 			w.Setting = r.Begin.Setting
 			facts = append(facts, ledger.Fact{Kind: ledger.SendBegun, At: r.Begin.Sent})
-			w.inquire().reason = "the run before sent it, and noted no answer"
+			w.noting().reason = "the run before sent it, and noted no answer"
 		case r.Key != nil:
 			w.SetKey(r.Key.Try)
 			facts = append(facts, ledger.Fact{Kind: ledger.KeyChanged, At: r.Key.Sent}, ledger.Fact{Kind: ledger.SendBegun, At: r.Key.Sent})
 		case r.Fact != nil:
 			facts = append(facts, *r.Fact)
 			if r.Fact.Kind != ledger.SendingOver {
-				w.inquire().reason = factText(r.Fact, code)
+				w.noting().reason = factText(r.Fact, code)
 			}
 			switch r.Fact.Kind {
 			case ledger.Acknowledged:
-				w.by, w.inquire().note = ByAcknowledged, r.Note
+				w.by, w.noting().note = ByAcknowledged, r.Note
 			case ledger.SendHeard:
 				w.by = ByAnswer // if that decided it
 			}

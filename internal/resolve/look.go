@@ -74,7 +74,7 @@ func (d *Driver) look(w *OpenWrite, due time.Duration) error {
 		d.noteService(ledger.Success, nil)
 	}
 	d.say(func() {
-		q := w.inquire()
+		q := w.noting()
 		q.lastErr = nil
 		q.looks = append(slices.Clone(q.looks[max(len(q.looks)-3, 0):]), l)
 	})
@@ -90,14 +90,14 @@ func (d *Driver) look(w *OpenWrite, due time.Duration) error {
 	f := ledger.Fact{Kind: ledger.Looked, At: d.Clocks.At(l.At)}
 	v := d.decide(w, shown, seen != nil)
 	stays := v.Reason == accounting.NotHeld && w.Ledger.StaysReceived(f.At)
-	// The first of equal looks decides nothing, unless a course explains it and the one before. But it
-	// may agree with a stored refusal.
+	// The first of equal looks decides nothing, unless a course explains it and the one before. But a
+	// stored refusal waits for one look, which only Applied contradicts.
 	if len(shown.began) == 1 && (w.Traits.Levels || v.Outcome == ledger.Unknown) {
 		f.Finding.Outcome = v.Likely
 	} else {
 		final := staysUnknown(v.Reason) && d.giveUp(w, shown, v.Reason)
 		d.say(func() {
-			q := w.inquire()
+			q := w.noting()
 			q.reason = string(v.Reason)
 			if stays {
 				q.reason = noTraceLeft
@@ -158,8 +158,8 @@ func (d *Driver) decide(w *OpenWrite, shown *seenLook, lookedBefore bool) accoun
 func (d *Driver) judge(w *OpenWrite, shown *seenLook, lookedBefore bool) accounting.Verdict {
 	// First whether another write is pending: one that ends meanwhile is in the evidence.
 	beside := d.pending.beside(w, mayHide)
-	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(d.Clocks.Now())
-	exclusive := w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap // what others did is not known
+	held, gone := w.Ledger.Held() || !w.Ledger.Keyed, w.Ledger.IsGone(d.Clocks.Now()) // paper is looked at only once it can run no more
+	exclusive := w.Ledger.Exclusive && d.Exclusive(w.Intent.Account) && !w.gap        // what others did is not known
 	began := time.Time{}
 	switch n := len(shown.began); {
 	case n < 2:
@@ -169,7 +169,7 @@ func (d *Driver) judge(w *OpenWrite, shown *seenLook, lookedBefore bool) account
 		began = shown.began[n-2]
 	}
 	f := w.books.Known(&w.booked, held || gone, exclusive, shown.look.State(w.Intent.Symbol), began)
-	f.EqualLooks, f.Symbol, f.Held, f.Gone, f.Again, f.PendingBeside, f.PendingID = len(shown.began), w.Intent.Symbol, held, gone, lookedBefore, beside, beside
+	f.EqualLooks, f.Symbol, f.Held, f.Gone, f.Again, f.PendingBeside = len(shown.began), w.Intent.Symbol, held, gone, lookedBefore, beside
 	if !w.Ledger.Without.Times {
 		f.From = d.Clocks.service.TradesFrom(d.Clocks.firstUse(w))
 	}

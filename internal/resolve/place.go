@@ -85,7 +85,7 @@ func (d *Driver) putOff(w *OpenWrite, err error) time.Duration {
 		return time.Second
 	}
 	blocked := 0
-	d.say(func() { blocked = w.inquire().blocked; w.findings.blocked++ })
+	d.say(func() { blocked = w.noting().blocked; w.findings.blocked++ })
 	return min(time.Second<<min(blocked, 6), longestWait)
 }
 

@@ -206,7 +206,7 @@ func (r *shared) loaded(d *Driver, left []*OpenWrite, gap bool) {
 		}
 		r.doubt(w)
 		if w.Intent.BaseURL != d.cfg.BaseURL {
-			w.inquire().reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
+			w.noting().reason = fmt.Sprintf("it was sent to %s", w.Intent.BaseURL)
 		}
 		r.orphans = append(r.orphans, w)
 	}

@@ -138,7 +138,7 @@ func (d *Driver) heardBack(w *OpenWrite, f ledger.Fact, h *Response) {
 		w.received.Store(true)
 	}
 	d.say(func() {
-		q := w.inquire()
+		q := w.noting()
 		q.blocked, q.lastErr, q.reason = 0, h.Err, cmp.Or(d.whyBlocked(w, h.Err), factText(&f, code))
 	})
 	if !w.Ledger.Done() { // else the end says it
@@ -203,9 +203,9 @@ func (d *Driver) confirm(w *OpenWrite) error {
 	h := d.sendOnce(place)
 	d.heardBack(w, ledger.Fact{Kind: ledger.Confirmed}, &h)
 	if w.Ledger.Done() {
-		w.Answer, w.by = w.known().denied, ByAnswer
+		w.Answer, w.by = w.noted().denied, ByAnswer
 	}
-	d.say(func() { w.inquire().denied = nil })
+	d.say(func() { w.noting().denied = nil })
 	return nil
 }
 
@@ -267,7 +267,7 @@ func (d *Driver) fenceAlone(w *OpenWrite) error {
 		case namespaceUnclear:
 			f.Useless = true
 		case namespaceUnknown, namespaceByRoute: // what the answer proves is not known yet, or nothing: then the next goes by its own route
-			h = Response{Answer: ledger.Answer{Class: ledger.Foreign}, Err: errKeysUnknown}
+			h = Response{Answer: ledger.Answer{Class: ledger.Foreign}, Err: errKeysUnknown} // which heardBack notes in its place
 		}
 	}
 	d.heardBack(w, f, &h)
@@ -320,7 +320,7 @@ func (e NotExecuted) Error() string { return string(e) }
 
 // finish ends a write whose outcome is known.
 func (d *Driver) finish(w *OpenWrite) {
-	known := w.known()
+	known := w.noted()
 	if a := w.Answer; a != nil && (a.Refusal == nil) != (w.Ledger.Outcome() == ledger.Applied) {
 		w.Answer = nil // a stored refusal with which the account does not agree
 	}
@@ -361,7 +361,7 @@ func (d *Driver) finish(w *OpenWrite) {
 
 // found is how it was found out what became of it.
 func (w *OpenWrite) found() string {
-	known := w.known()
+	known := w.noted()
 	why := known.reason
 	if w.by == ByAcknowledged {
 		why = known.note
@@ -372,7 +372,8 @@ func (w *OpenWrite) found() string {
 	return w.by.String() + ": " + why
 }
 
-// mayHide reports whether a write may hide something.
+// mayHide reports whether what the account shows may be this write's, and hide another's. Once its market is open
+// again it is not: the baseline is behind it.
 func mayHide(w *OpenWrite) bool { return !w.marketOpen.Load() }
 
 // sendOnce sends a fence, or a request like one.

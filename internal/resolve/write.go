@@ -185,16 +185,16 @@ type findings struct {
 	denied  *Response // that turned it away before its route, and is not confirmed yet
 }
 
-// inquire returns the inquiry, which begins now if it had not.
-func (w *OpenWrite) inquire() *findings {
+// noting returns what was found out about it, to be added to.
+func (w *OpenWrite) noting() *findings {
 	if w.findings == nil {
 		w.findings = new(findings)
 	}
 	return w.findings
 }
 
-// known is what the inquiry knows: nothing before it begins.
-func (w *OpenWrite) known() findings {
+// noted is what was found out about it: nothing before the first doubt.
+func (w *OpenWrite) noted() findings {
 	if w.findings == nil {
 		return findings{}
 	}
