@@ -331,5 +331,28 @@ func TestLooksAreShared(t *testing.T) {
 	}
 }
 
+// A look that is shared does not say that the service answers: what it was asked since has no answer.
+func TestASharedLookIsNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		later := ledger.Answer{Class: ledger.Silence, RetryAfter: 2 * time.Second}
+		s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay, partWay, later}}}
+		s.look = func() (AccountLook, error) {
+			time.Sleep(100 * time.Millisecond)
+			return AccountLook{}, nil
+		}
+		d := client(t, s)
+		lost(t, d, "w_1", order)
+		lost(t, d, "w_2", order, func(w *OpenWrite) { w.Intent.Symbol = "ETH" })
+		began := time.Now()
+		time.Sleep(ledger.Lag + 50*time.Millisecond) // as the look is read
+		lost(t, d, "w_3", order, func(w *OpenWrite) { w.Intent.Symbol, w.Intent.Decided = "SOL", began.Add(-time.Second) })
+		time.Sleep(1500 * time.Millisecond)
+		synctest.Wait()
+		assert.Equal(t, "fence, fence, look, fence", s.asks())
+		assert.Equal(t, uint64(5), d.Requests(), "the look was shared")
+		assert.Equal(t, 1, d.fails)
+	})
+}
+
 // atOnce is a read that took no time.
 func atOnce(at time.Time) books.Read { return books.Read{Begun: at, Ended: at} }
