@@ -252,6 +252,32 @@ func TestFreshIsNoStorm(t *testing.T) {
 	})
 }
 
+// One that came in time ends the pause: the next is asked for as soon as it is too old itself.
+func TestFreshAfterOneInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newAssessed(t, false)
+		fresh := func() error {
+			_, err := r.fresh(t.Context())
+			synctest.Wait()
+			return err
+		}
+		require.ErrorIs(t, fresh(), errReading)
+		r.become(func() { r.stuck = true })
+		time.Sleep(maxHealthAge + 1)
+		for range 2 * mostAgain {
+			require.Error(t, fresh())
+			time.Sleep(againAfter)
+		}
+		r.become(func() { r.stuck, r.each, r.reuses = false, true, 0 })
+		time.Sleep(maxHealthAge)
+		require.ErrorIs(t, fresh(), errReading)
+		require.NoError(t, fresh())
+		time.Sleep(shortest + 1)
+		require.ErrorIs(t, fresh(), errReading)
+		require.NoError(t, fresh())
+	})
+}
+
 // One that came too late is not used, nor one that failed.
 func TestWhatIsNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

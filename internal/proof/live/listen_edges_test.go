@@ -270,6 +270,25 @@ func TestALateFailureEndsTheWaitForAPlace(t *testing.T) {
 	})
 }
 
+// A late answer that says nothing of the order is more than the silence of the newer send that it ends.
+func TestALateFailureBesideASendWithoutAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, began := rig.NewSim(), time.Now()
+		service := &answering{Sim: sim, operation: "/positions/close", answer: func(w http.ResponseWriter, send int, _ http.Handler, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if send == 1 {
+				time.Sleep(8*time.Second - time.Since(began))
+				failed(w)
+				return
+			}
+			<-r.Context().Done()
+		}}
+		r := rig.Join(t, sim, rig.OverPipes(t, service).Option(), trading.WithRetry(trading.Retry{Attempts: 2}))
+		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.Percent(rig.Dec("50")))
+		require.ErrorIs(r.T, err, trading.CodeInternalError)
+	})
+}
+
 // failing takes nothing from some moment on.
 type failing struct {
 	journal.Store

@@ -1,9 +1,11 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -202,15 +204,18 @@ func TestAnswersThatContradictEachOther(t *testing.T) {
 			next.ServeHTTP(w, r)
 		}}
 		var said []trading.Resolution
+		var logged bytes.Buffer
 		r := rig.Join(t, sim, rig.OverPipes(t, service).Option(), trading.WithHooks(trading.Hooks{
 			Resolved: func(_ context.Context, r trading.Resolution) { said = append(said, r) },
-		}))
+		}), trading.WithLogger(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelWarn}))))
 		r.Open(rig.Buy("0.05"))
 		_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All)
 		require.NoError(t, err)
 		require.Len(t, said, 1)
 		assert.True(t, said[0].Contradicted)
 		assert.Equal(t, trading.Applied, said[0].Outcome)
+		assert.Contains(t, logged.String(), "answers to a write contradict each other")
+		assert.Contains(t, logged.String(), string(said[0].Intent.ID))
 		_, err = r.Account().PlaceOrder(t.Context(), rig.Buy("0.05"))
 		require.ErrorIs(t, err, trading.ErrPendingWrite)
 		require.NoError(t, r.Acknowledge(t.Context(), said[0].Intent.ID, trading.Applied, "read the account: flat"))

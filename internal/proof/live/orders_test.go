@@ -87,14 +87,17 @@ func TestTheContractsOwnDoubleIsNoticed(t *testing.T) {
 	for name, row := range map[string]struct {
 		fault    tradingsim.Fault
 		known    bool
+		order    trading.Order
 		executed int
 		twice    trading.Opt[bool]
 	}{
-		"ran twice":            {lost, true, 2, trading.Some(true)},
-		"ran once":             {tradingsim.DropRequest(), true, 1, trading.Some(false)},
-		"replayed":             {tradingsim.DropResponse(), true, 1, trading.Opt[bool]{}},
-		"no doubt":             {tradingsim.Pass(), true, 1, trading.Opt[bool]{}},
-		"nothing known before": {lost, false, 2, trading.Opt[bool]{}},
+		"ran twice":            {lost, true, rig.Buy("0.05"), 2, trading.Some(true)},
+		"a sale ran twice":     {lost, true, rig.Sell("0.05"), 2, trading.Some(true)},
+		"a sale ran once":      {tradingsim.DropRequest(), true, rig.Sell("0.05"), 1, trading.Some(false)},
+		"ran once":             {tradingsim.DropRequest(), true, rig.Buy("0.05"), 1, trading.Some(false)},
+		"replayed":             {tradingsim.DropResponse(), true, rig.Buy("0.05"), 1, trading.Opt[bool]{}},
+		"no doubt":             {tradingsim.Pass(), true, rig.Buy("0.05"), 1, trading.Opt[bool]{}},
+		"nothing known before": {lost, false, rig.Buy("0.05"), 2, trading.Opt[bool]{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
@@ -102,7 +105,7 @@ func TestTheContractsOwnDoubleIsNoticed(t *testing.T) {
 					r.ReadAll()
 				}
 				r.Sim.Fault("POST /orders", row.fault)
-				result := r.Open(rig.Buy("0.05"))
+				result := r.Open(row.order)
 				assert.Equal(r.T, row.executed, r.Ran(trading.OpOrder))
 				assert.True(r.T, row.twice.Equal(result.ExecutedTwice), "%s", result.ExecutedTwice)
 
@@ -467,5 +470,23 @@ func TestAnUnreadableSuccessWasExecuted(t *testing.T) {
 		require.NoError(r.T, resolveErr)
 		assert.Equal(r.T, trading.Applied, resolution.Outcome)
 		r.Open(rig.Buy("0.05")) // nothing is pending
+	})
+}
+
+// An order whose second send a guard holds back is found out about all the same: then what held it back is no error.
+func TestAnOrderThatIsFoundOutAboutBehindAGuard(t *testing.T) {
+	asked := 0
+	guard := trading.WithGuard(func(context.Context, trading.Write) error {
+		if asked++; asked > 1 {
+			return errors.New("not now")
+		}
+		return nil
+	})
+	rig.LiveTest(t, nil, []trading.Option{guard}, func(r rig.Rig) {
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.DropResponse())
+		result := r.Open(rig.Buy("0.05"))
+		assert.True(r.T, result.Meta.Replayed)
+		assert.Equal(r.T, 2, asked)
+		assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
 	})
 }
