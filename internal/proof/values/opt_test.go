@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
@@ -30,6 +31,7 @@ func TestOptPrints(t *testing.T) {
 	var none trading.Opt[decimal.Decimal]
 	assert.Equal(t, "none none [  none] [none  ]", fmt.Sprintf("%v %.2f [%6v] [%-6v]", none, none, none, none))
 	assert.Equal(t, "none", none.String())
+	assert.Equal(t, "true 1m0s", fmt.Sprintf("%v %v", trading.Some(true), trading.Some(time.Minute)))
 }
 
 // The slippage of a market whose book cannot fill the order is null, which is not
