@@ -298,3 +298,29 @@ func TestANamedExitWhoseJournalCannotBeRead(t *testing.T) {
 		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
 	})
 }
+
+// What is known of the first use of an id is not known of a later one that others share.
+func TestAnIDThatIsSharedLaterIsInDoubt(t *testing.T) {
+	rig.DiskTest(t, nil, func(r rig.Rig, _ *rig.Disk) {
+		for _, take := range []struct {
+			id   trading.CallOption
+			want trading.Outcome
+		}{{rig.Breakout, trading.NotApplied}, {rig.SharedBreakout, trading.Unknown}} {
+			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), take.id)
+			require.ErrorIs(r.T, err, trading.CodeMinNotional)
+			assert.Equal(r.T, take.want, trading.OutcomeOf(err))
+		}
+	})
+}
+
+// A given key under which nothing was sent is not used up.
+func TestAGivenKeyThatWasNotSent(t *testing.T) {
+	rig.DiskTest(t, nil, func(r rig.Rig, _ *rig.Disk) {
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.RefuseConnection())
+		mine := trading.WithIdempotencyKey("mine")
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), mine, trading.WithRetry(trading.Retry{Attempts: 1}))
+		require.Error(r.T, err)
+		r.Open(rig.Buy("0.05"), mine)
+		assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
+	})
+}
