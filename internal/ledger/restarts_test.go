@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -88,5 +89,119 @@ func TestWhatAProcessBeforeHasWaitedFor(t *testing.T) {
 				t.Errorf("gone: %v", !c.gone)
 			}
 		})
+	}
+}
+
+// A restart goes on with a key that is spent, and looks once reads show all that ran until then, by
+// the service's clock where that is known. A key that may be forgotten counts no more.
+func TestARestartGoesOnWithASpentKey(t *testing.T) {
+	facts := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: silence}}
+	spent := append(slices.Clone(facts), Fact{Kind: FenceBegun, At: at(0)}, Fact{Kind: FenceEnded, At: at(0), Answer: noOrder})
+	undated := at(0)
+	undated.Service = servicetime.Time{}
+	for name, c := range map[string]struct {
+		facts []Fact
+		now   Instant
+		do    Action
+		wait  time.Duration
+	}{
+		"it is not spent":                      {facts, at(time.Minute), Fence, 0},
+		"it is":                                {spent, after(time.Second, 0), Look, Lag},
+		"some of a lag ago":                    {spent, after(Lag+2*servicetime.Tolerance-time.Second, 0), Look, 930 * time.Millisecond},
+		"less than clocks may be off":          {spent, after(2*servicetime.Tolerance-time.Second, 0), Look, Lag},
+		"a lag ago":                            {spent, after(Lag+2*servicetime.Tolerance, 0), Look, 0},
+		"nobody knows when":                    {spent, undated, Look, Lag},
+		"so long ago that it may be forgotten": {spent, after(Forgotten, 0), Fence, 0},
+	} {
+		l := Restore(market(), c.facts, c.now)
+		next := l.Next(c.now, Limits{})
+		if l.Held() != (c.do == Look) || next.Do != c.do || next.At-c.now.Mono != c.wait {
+			t.Errorf("%s: held %v, next %+v at %s", name, l.Held(), next, c.now.Mono)
+		}
+	}
+}
+
+func TestADecisionIsDatedByALaterAnswer(t *testing.T) {
+	terms := market()
+	terms.Decided.Service = servicetime.Time{}
+	heard := at(10 * time.Second)
+	facts := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: heard, Answer: silence}}
+	facts[0].At.Service = servicetime.Time{}
+	now := after(time.Minute, 0)
+	l := Restore(terms, facts, now)
+	if age, ok := l.age(now); !ok || (age-time.Minute-servicetime.Tolerance).Abs() > time.Second {
+		t.Errorf("age %v, %v", age, ok)
+	}
+	alike := Restore(terms, nil, Instant{Wall: wallStart})
+	alike.Note(Fact{Kind: FenceBegun, At: heard})
+	assert.True(t, alike.Decided.Service.IsZero(), "another process dates nothing")
+	dated := l.Decided.Service
+	l.restored = false
+	l.Date(Instant{Wall: now.Wall, Mono: now.Mono, Service: now.Service.Add(time.Second)})
+	assert.Equal(t, dated, l.Decided.Service, "once")
+	facts[1].At.Wall = facts[1].At.Wall.Add(time.Hour)
+	l = Restore(terms, facts, now)
+	if age, ok := l.age(now); ok {
+		t.Errorf("age %v although the clocks disagreed", age)
+	}
+}
+
+// The first send under a key is not on disk before its byte. Its answer counts as a
+// send all the same: of three, a repeated refusal can be the second's, while the first
+// was executed.
+func TestRestoreCountsTheFirstSend(t *testing.T) {
+	refused := Answer{Class: Refusal, Status: 403, Says: NotApplied}
+	replayed := refused
+	replayed.Replayed = true
+	var facts []Fact
+	for i, a := range []Answer{{Class: Silence}, {Class: Silence}, replayed} {
+		if i > 0 {
+			facts = append(facts, Fact{Kind: SendBegun})
+		}
+		facts = append(facts, Fact{Kind: SendEnded, Answer: a})
+	}
+	l := Restore(Terms{Keyed: true, Entry: true, Resolves: true, Lasting: true, TTL: time.Minute, FirstUseKnown: true}, facts, Instant{})
+	if l.Done() || l.Outcome() != Unknown {
+		t.Errorf("the write is %v, done %t", l.Outcome(), l.Done())
+	}
+}
+
+// What an earlier process was answered last, however often it would have sent.
+func TestRestoreOfARepeatedRefusal(t *testing.T) {
+	facts := []Fact{
+		{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(0), Answer: silence},
+		{Kind: SendBegun, At: at(1)}, {Kind: SendEnded, At: at(1), Answer: replayed(refused)},
+	}
+	terms := market()
+	terms.Retry = Bounds{} // which no journal has
+	l := Restore(terms, facts, at(2))
+	assert.Equal(t, NotApplied, l.Outcome())
+}
+
+// The journal may have lost how a send ended, and have that the next did not leave.
+func TestRestoreOfASendWhoseEndIsLost(t *testing.T) {
+	terms := market()
+	terms.TTL = time.Minute
+	for name, later := range map[string]Answer{"unsent": {Class: Unsent}, "refused": refusal("MIN_NOTIONAL", 400, NotApplied, End)} {
+		facts := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendBegun, At: at(1)}, {Kind: SendEnded, At: at(1), Answer: later}}
+		l := Restore(terms, facts, at(2))
+		if l.Done() || l.Outcome() != Unknown {
+			t.Errorf("%s: the write is %v, done %t", name, l.Outcome(), l.Done())
+		}
+	}
+}
+
+// An exit may have been sent once more without a record of it: so what the journal has of it says
+// nothing of the last send.
+func TestRestoreOfAnExitWhoseSendsMayBeMissing(t *testing.T) {
+	terms := market()
+	terms.Entry, terms.TTL = false, time.Minute
+	facts := []Fact{{Kind: SendBegun, At: at(0)}, {Kind: SendEnded, At: at(1), Answer: refusal("idempotency_unavailable", 503, NotApplied, SameKey)}}
+	for _, missing := range []bool{false, true} {
+		terms.SendsMissing = missing
+		l := Restore(terms, facts, at(2))
+		if l.Done() == missing {
+			t.Errorf("sends may be missing %t: the write is %v, done %t", missing, l.Outcome(), l.Done())
+		}
 	}
 }
