@@ -222,8 +222,8 @@ type state struct {
 	halted      bool // the change of status has closed what there was
 }
 
-// span is a position: at least lo and at most hi, on a side. So much of the difference as slack needs no resting
-// order to explain it.
+// span is a position: at least lo and at most hi, on a side. What is between may be there or not: slack of it by
+// what did not fill, or was closed unseen, the rest by a resting order. What raises lo takes slack first.
 type span struct {
 	side          Direction // NoSide: flat
 	lo, hi, slack int64

@@ -27,8 +27,8 @@ func (o Outcome) String() string {
 // FactKind is what a fact is about.
 type FactKind uint8
 
-// The facts of a write, apart from its [Terms]. A journal keeps them in order, and a
-// crash may take the last of them. Written to disk before their byte leaves are
+// The facts of a write, apart from its [Terms]. A journal keeps them in order. A
+// crash may take the last of them, and a journal that hangs any that is not durable. Written to disk before their byte leaves are
 // KeyChanged, every SendBegun but the first under its key, FenceBegun and ProbeBegun; and
 // Acknowledged before anybody learns of it.
 const (
@@ -79,8 +79,8 @@ type Fact struct {
 	Useless bool `json:"u,omitempty"`
 	// Finding is of Looked, and of Acknowledged.
 	Finding Finding `json:"v,omitzero"`
-	// Send is of SendHeard: the number of the send, from 1, as [Ledger.Sends] counted it when
-	// it began.
+	// Send is of SendEnded and SendHeard: the number of the send, from 1, as [Ledger.Sends] counted it when
+	// it began; 0 where it is the last that began.
 	Send int `json:"n,omitempty"`
 }
 

@@ -166,6 +166,9 @@ func (l *Ledger) beginProbe(at Instant) {
 func (l *Ledger) noteProbe(f Fact) {
 	q := l.inquire()
 	a, p := f.Answer, &q.probe
+	if p.open == 0 { // a journal that did not take its beginning: it never left
+		return
+	}
 	q.fence.retry(f, p.ended)
 	p.ended++
 	l.leaves(f.At)

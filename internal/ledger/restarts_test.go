@@ -205,3 +205,28 @@ func TestRestoreOfAnExitWhoseSendsMayBeMissing(t *testing.T) {
 		}
 	}
 }
+
+// A journal that hangs for a moment takes neither the end of the first send nor the beginning of the second, which did not leave: that
+// this one ended says nothing of the first. Nor is the end of a question whose beginning is missing one of another.
+func TestRestoreOfAnEndWhoseBeginningIsMissing(t *testing.T) {
+	begun, over := Fact{Kind: SendBegun, At: at(0)}, Fact{Kind: SendingOver, At: at(6 * time.Second)}
+	unsent := Fact{Kind: SendEnded, At: at(5 * time.Second), Answer: Answer{Class: Unsent}}
+	for name, c := range map[string]struct {
+		send  int
+		facts []Fact
+		want  Outcome
+	}{
+		"of the second, and its beginning is missing": {2, []Fact{begun}, Unknown},
+		"of the second, and it is there":              {2, []Fact{begun, begun}, Unknown},
+		"of the first":                                {1, []Fact{begun}, NotApplied},
+	} {
+		end := unsent
+		end.Send = c.send
+		l := Restore(market(), append(c.facts, end, over), at(time.Minute))
+		assert.Equal(t, c.want, l.Outcome(), name)
+	}
+	l := New(market())
+	before := l.known().probe
+	l.Note(Fact{Kind: ProbeEnded, At: at(time.Second), Answer: Answer{Class: Unsent}})
+	assert.Equal(t, before, l.known().probe)
+}

@@ -42,7 +42,8 @@ func (s *sending) changeKey() {
 // was executed and failed after that.
 func (l *Ledger) noteSend(f Fact) {
 	s, a := &l.sending, f.Answer
-	if !s.open { // of an exit the fact SendBegun may be missing
+	for !s.open || s.sends < f.Send { // the journal may lack a SendBegun, and with it the end of the send before
+		l.doubt = l.doubt || s.open
 		s.begin()
 	}
 	s.open, s.at = false, f.At.Mono
@@ -205,7 +206,7 @@ func (l *Ledger) endSending() {
 		l.done = true
 	case !l.FirstUseKnown && !l.Denied() && (s.left == 0 || s.plain && !l.NotBefore):
 		// Nothing of this write can run. What became of an earlier one under its key is
-		// not this write's to find out.
+		// not this write's to find out. With NotBefore the account can show that there was none.
 		l.done, l.forget = true, true
 	case !l.Resolves && !l.Denied():
 		l.done = true

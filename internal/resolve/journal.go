@@ -164,7 +164,11 @@ func (s *store) before(ctx context.Context, w *OpenWrite, r record) error {
 	if f := r.Fact; f != nil && mayBeThere(ctx, err) {
 		ended, isSend := ends[f.Kind]
 		if isSend && (f.Kind != ledger.SendBegun || w.Intent.Entry) {
-			s.note(w, ledger.Fact{Kind: ended, At: f.At, Answer: ledger.Answer{Class: ledger.Unsent}})
+			end := ledger.Fact{Kind: ended, At: f.At, Answer: ledger.Answer{Class: ledger.Unsent}}
+			if ended == ledger.SendEnded {
+				end.Send = w.Ledger.Sends() + 1
+			}
+			s.note(w, end)
 		}
 	}
 	return err

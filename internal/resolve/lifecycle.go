@@ -163,7 +163,7 @@ func (d *Driver) HeardDate(header http.Header, sent, received time.Time) {
 // means that it was before.
 func (d *Driver) Heard(w *OpenWrite, at time.Time, said ledger.Answer, doubted bool) bool {
 	d.Books.SendEnded(w.account(), at)
-	fact := ledger.Fact{Kind: ledger.SendEnded, At: d.Clocks.At(at), Answer: said}
+	fact := ledger.Fact{Kind: ledger.SendEnded, At: d.Clocks.At(at), Answer: said, Send: w.Ledger.Sends()}
 	w.Ledger.Note(fact)
 	switch doubt := w.Ledger.InDoubt(); {
 	case doubt:

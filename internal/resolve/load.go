@@ -44,7 +44,7 @@ func (d *Driver) Load(ctx context.Context) error {
 	for _, w := range left {
 		d.store.note(w, ledger.Fact{Kind: ledger.Restarted, At: d.Clocks.Now()})
 	}
-	var done []*OpenWrite // a person had said so, and then the run before ended
+	var done []*OpenWrite // a person, or a late answer, had decided them, and the run before did not write their end
 	for _, w := range left {
 		if w.Ledger.Done() { // asked before anybody works on it, which nobody does on these
 			done = append(done, w)

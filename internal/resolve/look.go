@@ -90,8 +90,8 @@ func (d *Driver) look(w *OpenWrite, due time.Duration) error {
 	f := ledger.Fact{Kind: ledger.Looked, At: d.Clocks.At(l.At)}
 	v := d.decide(w, shown, seen != nil)
 	stays := v.Reason == accounting.NotHeld && w.Ledger.StaysReceived(f.At)
-	// The first of equal looks decides nothing, unless a course explains it and the one before. But a
-	// stored refusal waits for one look, which only Applied contradicts.
+	// The first of equal looks decides nothing, unless a course explains it and the one before (Facts.Again). But a
+	// stored refusal waits for one look, which only Applied contradicts: it takes what is likely.
 	if len(shown.began) == 1 && (w.Traits.Levels || v.Outcome == ledger.Unknown) {
 		f.Finding.Outcome = v.Likely
 	} else {

@@ -147,7 +147,7 @@ type OpenWrite struct {
 	beside   *books.Note  // of one that an earlier run left: what its journal says of the account; nil once the books have it
 	newer    *newer       // of a setting of levels; nil if none is known to be newer
 
-	keyInStore pending.Key // the key that the journal has
+	keyInStore pending.Key // the key that the journal was given last, whether it took it; set without one too
 	firstSend  time.Time
 	received   atomic.Bool // a fence was answered that the service knows its key
 	by         Evidence
