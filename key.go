@@ -64,7 +64,7 @@ func (d *decisions) decide(ctx context.Context, r *request, order *Order, unname
 	case source.id != "":
 		w.SetKey(resolve.Try{Key: derived(name, try), Number: try})
 		terms.Source = ledger.Derived
-		if !source.since.IsZero() {
+		if !source.since.IsZero() && !terms.FirstUseKnown {
 			w.NotBefore, terms.NotBefore = source.since, true
 		}
 	default:

@@ -202,6 +202,9 @@ func (c *call) await(wait time.Duration) {
 }
 
 func (c *call) prepare() error {
+	if c.stopped == nil {
+		c.stopped = c.ctx.Err()
+	}
 	switch {
 	case c.stopped != nil:
 	case c.write == nil:
@@ -228,7 +231,7 @@ func (c *call) prepareWrite() error {
 	}
 	for c.stopped == nil {
 		c.takeLate()
-		if !w.of.Ledger.Sending() {
+		if !w.of.Ledger.Sending() || !w.of.Ledger.MaySend() {
 			return errHeard
 		}
 		w.nextKey()

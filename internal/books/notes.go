@@ -196,7 +196,7 @@ func (a *account) lostTrails(w *Booked, notes []note) []note {
 // nothing: only a trail knows of a write before its end.
 func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note) {
 	trailAlone := did == nil || did.refused()
-	if trailAlone && !own.Kind.Acts() {
+	if trailAlone && !w.Asked.Kind.Acts() {
 		return nil
 	}
 	known := func(other *Booked) bool {

@@ -120,7 +120,7 @@ func (a Answer) idle() bool {
 // refuses reports whether it is the service's no to the write, and not to its pace, its key or who
 // sends it.
 func (a Answer) refuses() bool {
-	return a.Says == NotApplied && a.Status < 500 && a.Status != 429 && !a.InFront && a.Code != codeKeyReused
+	return a.Says == NotApplied && a.Status < 500 && a.Status != 429 && !a.InFront && !a.Confirm && a.Code != codeKeyReused
 }
 
 // mayHaveRun reports whether the send that had the answer may have run, and leaves nothing that

@@ -248,6 +248,6 @@ func (l *Ledger) noteLook(f Fact) {
 	}
 	s.pairs, s.paired = s.pairs+1, f.At.Mono
 	gone := l.IsGone(f.At)
-	s.final = v.Stays && (q.held || gone) || gone && !l.mayFence(f.At) // no later fence can hold
+	s.final = v.Stays && (q.held || gone) || gone && l.Keyed && !l.mayFence(f.At) // no later fence can hold
 	s.next = f.At.Mono + max(min(lag<<min(s.pairs, 6), maxLookWait), lag)
 }

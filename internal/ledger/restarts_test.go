@@ -230,3 +230,14 @@ func TestRestoreOfAnEndWhoseBeginningIsMissing(t *testing.T) {
 	l.Note(Fact{Kind: ProbeEnded, At: at(time.Second), Answer: Answer{Class: Unsent}})
 	assert.Equal(t, before, l.known().probe)
 }
+
+// A journal that hangs for a moment lacks the answer that a second question was about. That this one got none confirms nothing.
+func TestRestoreOfAQuestionWhoseAnswerIsMissing(t *testing.T) {
+	denied := Answer{Class: Refusal, Code: "revoked_api_key", Status: 401, Says: NotApplied, Confirm: true}
+	for name, said := range map[string]Answer{
+		"silence": {Class: Silence}, "nothing left": {Class: Unsent}, "a refusal": denied, "a success": {Class: Success},
+	} {
+		l := Restore(market(), []Fact{{Kind: SendBegun, At: at(0)}, {Kind: Confirmed, At: at(time.Second), Answer: said}}, at(time.Minute))
+		assert.Equal(t, Unknown, l.Outcome(), name)
+	}
+}

@@ -61,7 +61,7 @@ func (l *Ledger) noteSend(f Fact) {
 		return
 	}
 	// Also beside the doubt of a key whose first use is not known: noteConfirmed forgets such a write.
-	if a.Confirm && (!l.doubt || !l.NotBefore && s.plain) {
+	if a.Confirm && (!l.doubt || !l.FirstUseKnown && !l.NotBefore && s.plain) {
 		l.inquire().denied, a.Says = a, Unknown
 	}
 	l.judge(a)
@@ -81,7 +81,8 @@ func (l *Ledger) judge(a Answer) {
 // it to the fences, or to the looks.
 func (l *Ledger) noteConfirmed(a Answer) {
 	denied := l.known().denied
-	same := a.Code == denied.Code && a.Status == denied.Status
+	// A journal may lack the answer that the question was about.
+	same := denied.Confirm && a.Class == Refusal && a.Confirm && a.Code == denied.Code && a.Status == denied.Status
 	l.inquire().denied = Answer{}
 	switch {
 	case !same:
@@ -122,10 +123,11 @@ func (l *Ledger) says(a Answer) Outcome {
 func (s *sending) again(l *Ledger, a Answer) bool {
 	r := l.Retry
 	var again bool
+	s.rekey = false
 	switch a.Class {
 	case Refusal:
 		again = a.Advice == SameKey || a.Advice == WaitFirst || a.Price
-		s.rekey = l.Keyed && (a.Advice == NewKey || a.Replayed)
+		s.rekey = l.Keyed && (a.Advice == NewKey || a.Advice == WaitFirst && a.Replayed)
 	case Foreign, Silence:
 		again = l.Keyed // a paper write that may have arrived is not repeated
 	case Unsent:
@@ -143,7 +145,7 @@ func (s *sending) again(l *Ledger, a Answer) bool {
 		s.prices++
 		again = again && s.prices < r.PriceAttempts
 	}
-	runs := a.Code == codeInFlight && l.AsksTwice()
+	runs := a.Class == Refusal && a.Code == codeInFlight && l.AsksTwice()
 	if runs {
 		s.polls++
 	}
@@ -185,7 +187,7 @@ func (r Bounds) Backoff(sends int) time.Duration {
 // mayStillSend reports whether the TTL allows a send at a moment.
 func (l *Ledger) mayStillSend(at time.Duration, now Instant) bool {
 	once := l.TTL <= 0 || l.Entry && l.Keyed && l.Without.Resend
-	if once && l.sending.left > 0 {
+	if l.restored || once && l.sending.left > 0 {
 		return false
 	}
 	return since(l.Decided, now)+max(at-now.Mono, 0) < l.SendTTL()
