@@ -26,7 +26,7 @@ func TestVerdictsHold(t *testing.T) { searched(t, newWorld) }
 func searched(t *testing.T, begins func(seed uint64) *world) {
 	found, worlds := map[string]int{}, uint64(*searchWorlds)
 	if depth.Race { // one goroutine at a time
-		worlds = min(worlds, 4)
+		worlds = min(worlds, 2)
 	}
 	for seed := range worlds {
 		synctest.Test(t, func(t *testing.T) {

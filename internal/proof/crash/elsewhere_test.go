@@ -40,7 +40,7 @@ func (s *schedule) hidesWhatClosed(r *rand.Rand) {
 // A lost write is never judged by a list that was cut before the row that shows it.
 func TestClosesElsewhereHideThoseOfHere(t *testing.T) {
 	for _, k := range []kind{solo, oneHandle} {
-		for seed := range uint64(depth.Of(30, 300)) {
+		for seed := range uint64(depth.Of(30, 100)) {
 			s := draw(k, seed, func(s *schedule, r *rand.Rand) { s.meets(accidentOf(closesElsewhere), r) })
 			for _, p := range playOne(t, s).problems {
 				t.Errorf("%s, seed %d: %s", k, seed, p)
