@@ -59,3 +59,24 @@ func TestWhatFollowsANoteThatWasNotTaken(t *testing.T) {
 		})
 	}
 }
+
+// An order that was refused beside one in doubt is not under way in the next run: its journal has its end, and the other's that
+// it did nothing.
+func TestWhatDidNothingBesideOneInDoubt(t *testing.T) {
+	b := restartedBook(t, Earlier{None: true})
+	b.look("ACTIVE")
+	left, other := b.journaled(b.order("BTC")), b.journaled(b.order("BTC"))
+	b.enterNoted(left)
+	b.enterNoted(other)
+	b.Doubt(left)
+	b.leave(other, nil)
+
+	again := restartedBook(t, Earlier{})
+	w := &Booked{ID: left.ID, Asked: left.Asked, Places: left.Places, Entry: true}
+	again.Restore(Left{w, b.fold(left)})
+	c, ok := again.Course(w, true, true, "ACTIVE")
+	require.True(t, ok && c.still(again.now.Add(3*ledger.Lag), decimal.NewFromInt(1), nil))
+	assert.False(t, c.open())
+	outcome, why := c.Of(c.asked, accounting.NoAct).Verdict()
+	assert.Equal(t, ledger.Applied, outcome, why)
+}

@@ -39,19 +39,24 @@ func (b *Books) NoteOthers(id AccountKey, sign string) {
 
 // seeing changes an account by what a read shows, and reports the first sign of others.
 func (b *Books) seeing(id AccountKey, see func(*account)) {
+	if sign := b.sees(id, see); sign != "" && b.report != nil {
+		b.report(id, sign)
+	}
+}
+
+func (b *Books) sees(id AccountKey, see func(*account)) (sign string) {
 	b.mu.Lock()
-	a, sign := b.account(id), ""
+	defer b.mu.Unlock() // also where what is read makes it panic
+	a := b.account(id)
 	before := a.others
 	see(a)
 	if before == "" && id.live() && b.watched {
-		sign = a.others
-	} else if a.others = before; !b.watched {
+		return a.others
+	}
+	if a.others = before; !b.watched {
 		a.suspect = ""
 	}
-	b.mu.Unlock()
-	if sign != "" && b.report != nil {
-		b.report(id, sign)
-	}
+	return ""
 }
 
 // seekOrders looks for what waits, and is neither known nor an own write's.
