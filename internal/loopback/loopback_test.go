@@ -33,10 +33,29 @@ func TestNoProxy(t *testing.T) {
 
 // No connection is given the port of a program that is down.
 func TestPort(t *testing.T) {
+	first, end := ports(readRange())
 	for range 100 {
 		port, err := Port()
 		require.NoError(t, err)
-		assert.GreaterOrEqual(t, port, 20_000)
-		assert.Less(t, port, 32_768)
+		assert.GreaterOrEqual(t, port, first)
+		assert.Less(t, port, end)
+	}
+}
+
+// A machine says which ports it gives to connections, and not every one says Linux's own.
+func TestPortsOfAMachine(t *testing.T) {
+	for of, want := range map[string][2]int{
+		"32768\t60999\n": {10_000, 32_768},
+		"":               {10_000, 32_768},
+		"no range":       {10_000, 32_768},
+		"9000":           {10_000, 32_768},
+		"16000 65535":    {10_000, 16_000},
+		"1024 50000":     {50_001, 65_536},
+		"12000 30000":    {30_001, 65_536},
+		"1024 65535":     {10_000, 65_536}, // none is left
+		"10500 65000":    {10_000, 65_536},
+	} {
+		first, end := ports(of)
+		assert.Equal(t, want, [2]int{first, end}, of)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -58,6 +60,8 @@ func (w *world) command(ctx context.Context, what string, env ...string) *exec.C
 	return cmd
 }
 
+var errTaken = errors.New("another program listens there")
+
 // sidecar starts one, which kills itself at a place, and returns when it is ready. ended is closed
 // when it has ended.
 func (w *world) sidecar(ctx context.Context, at place) (cmd *exec.Cmd, ended chan struct{}, err error) {
@@ -84,6 +88,9 @@ func (w *world) sidecar(ctx context.Context, at place) (cmd *exec.Cmd, ended cha
 	}()
 	if err != nil {
 		<-ended
+		if strings.Contains(says.String(), syscall.EADDRINUSE.Error()) {
+			err = errTaken
+		}
 		return nil, nil, fmt.Errorf("the sidecar does not start: %w: %s", err, says.String())
 	}
 	return cmd, ended, nil
@@ -239,6 +246,11 @@ func (w *world) play(at place, sidecarDies, botDies time.Duration) (says string,
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	cmd, ended, err := w.sidecar(ctx, at)
+	for try := 0; try < 5 && errors.Is(err, errTaken); try++ { // by another program, between the choice and the use
+		if w.address, err = freeAddress(); err == nil {
+			cmd, ended, err = w.sidecar(ctx, at)
+		}
+	}
 	if err != nil {
 		return "", err
 	}
@@ -315,6 +327,22 @@ func (w *world) get(ctx context.Context, address, path string, into any) bool {
 func freeAddress() (string, error) {
 	port, err := loopback.Port()
 	return fmt.Sprintf("127.0.0.1:%d", port), err
+}
+
+// A port that another program takes first is not a sidecar that fails.
+func TestAnotherProgramTakesThePort(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = other.Close() }()
+	w := &world{bot: bots[0], dir: t.TempDir(), address: other.Addr().String(), sim: tradingsim.New(tradingsim.WithMark("BTC", "64000"))}
+	defer func() { _ = w.sim.Close() }()
+	require.NoError(t, w.sim.Listen("127.0.0.1:0"))
+	w.secret, err = sidecar.AddKey(w.dir, sidecar.Key{Name: "bot", Live: true, Accounts: []string{"acc_1"}, May: sidecar.Trade})
+	require.NoError(t, err)
+	says, err := w.play(place{}, 0, 0)
+	require.NoError(t, err)
+	assert.Equal(t, "placed", says)
+	assert.NotEqual(t, other.Addr().String(), w.address)
 }
 
 // Whoever is killed, and whenever: the order runs once, and the bot knows that it has.
