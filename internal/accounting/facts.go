@@ -203,6 +203,8 @@ type Own struct {
 	// WaitID is that of the order or run that it left, so that this is not taken for another write's; empty if
 	// not known.
 	WaitID string `json:"waits,omitempty"`
+	// Symbol is the market of what waits, which those of other markets hear of too; empty for any.
+	Symbol string `json:"symbol,omitempty"`
 	// Place is how many closed trades were known when it was sent; -1 if no list was.
 	Place int `json:"place,omitempty"`
 	// Began and Heard are when it was about to be sent, and answered, or found out about, by the
@@ -225,9 +227,9 @@ func (o *Own) over() bool { return o.Ran || o.Unsure }
 // Waits reports whether it may trade by itself.
 func (o *Own) Waits() bool { return o.Kind == Limit || o.Kind == Pro || o.Kind == EditRun }
 
-// Left is what it left to wait in a symbol, under its own id where that of the order or run is not known.
-func (o *Own) Left(symbol string) Waiting {
-	return Waiting{ID: cmp.Or(o.WaitID, o.ID), Symbol: symbol, Side: o.Side, Size: decimal.NullDecimal{Decimal: o.Size, Valid: !o.Size.IsZero()}, Run: o.Kind != Limit}
+// Left is what it left to wait, under its own id where that of the order or run is not known.
+func (o *Own) Left() Waiting {
+	return Waiting{ID: cmp.Or(o.WaitID, o.ID), Symbol: o.Symbol, Side: o.Side, Size: decimal.NullDecimal{Decimal: o.Size, Valid: !o.Size.IsZero()}, Run: o.Kind != Limit}
 }
 
 // Facts are what a verdict rests on.

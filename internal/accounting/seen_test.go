@@ -66,7 +66,7 @@ func (s *seen) facts() Facts {
 		switch {
 		case o.Waits():
 			f.Runs = f.Runs || o.Kind != Limit
-			waiting = append(waiting, o.Left(""))
+			waiting = append(waiting, o.Left())
 		default:
 			trail.Acts = append(trail.Acts, o)
 		}

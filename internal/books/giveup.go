@@ -29,7 +29,7 @@ func (b *Books) GiveUp(w *Booked, looks Read, last time.Time, show accounting.St
 // write out of the books: it stays unknown, and hides nothing. False as for [Books.GiveUp]; the error as of
 // [Books.Leave].
 func (b *Books) OpenMarket(w *Booked, looks Read, last time.Time, show accounting.State) (opened bool, unnoted error) {
-	unnoted = b.noting(nil, w, func(a *account) []note {
+	unnoted = b.noting(w, func(a *account) []note {
 		if !w.in || !a.declared {
 			opened = !w.in
 			return nil

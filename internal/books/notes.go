@@ -57,19 +57,18 @@ type note struct {
 	Note
 }
 
-// noteWaits is how long a write that has been sent waits for a journal that takes the notes of
-// others.
+// noteWaits is how long a write waits for a journal that takes the notes of others.
 const noteWaits = 250 * time.Millisecond
 
 var errNotesHang = fmt.Errorf("a journal has taken notes for longer than %s", noteWaits)
 
 // noting changes the books, and has journals note it before anybody else ends. It waits for
-// those who do the same until it is done, for noteWaits where done has none. After that it changes
+// those who do the same until it is done, for noteWaits. After that it changes
 // the books all the same, and nothing is noted. The error is why a note is missing. That a journal
 // lacks something is noted there with what ends next.
-func (b *Books) noting(done func() <-chan struct{}, w *Booked, change func(*account) []note) error {
+func (b *Books) noting(w *Booked, change func(*account) []note) error {
 	if w.Note != nil {
-		if !b.takeTurn(done) {
+		if !b.takeTurn() {
 			if len(b.changing(w, change, true)) > 0 {
 				return errNotesHang
 			}
@@ -100,27 +99,22 @@ func (a *account) missed(w *Booked) {
 	}
 }
 
-// took notes what a journal has by now.
+// took notes what the journal of a write has by now.
 func (b *Books) took(n note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n.of.knows(n.Note)
-	if a := b.account(n.of.account()); n.NoIDs && n.NoTrail {
-		a.unended = slices.DeleteFunc(a.unended, func(w *Booked) bool { return w == n.of })
-	}
-}
-
-// knows notes what the journal of a write has, or gets with its beginning.
-func (w *Booked) knows(n Note) {
+	w := n.of
 	w.noIDs, w.noTrail = w.noIDs || n.NoIDs, w.noTrail || n.NoTrail
 	if n.All || n.NoTrail {
 		w.based = n.Trail != nil && !n.NoTrail
 	}
+	if a := b.account(w.account()); n.NoIDs && n.NoTrail {
+		a.unended = slices.DeleteFunc(a.unended, func(other *Booked) bool { return other == w })
+	}
 }
 
 // takeTurn waits until no journal takes notes, and reports whether it is so in time.
-func (b *Books) takeTurn(done func() <-chan struct{}) bool {
-	var ended <-chan struct{}
+func (b *Books) takeTurn() bool {
 	var late <-chan time.Time
 	for {
 		b.mu.Lock()
@@ -134,16 +128,11 @@ func (b *Books) takeTurn(done func() <-chan struct{}) bool {
 		}
 		free := b.free
 		b.mu.Unlock()
-		if done != nil {
-			ended = done()
-		}
-		if ended == nil && late == nil {
+		if late == nil {
 			late = time.After(noteWaits)
 		}
 		select {
 		case <-free:
-		case <-ended:
-			return false
 		case <-late:
 			return false
 		}
@@ -210,12 +199,9 @@ func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note
 	for p := range a.placesOf(w) {
 		n := Note{NoIDs: !trailAlone && w.waits(), NoTrail: true}
 		for _, other := range p.plain {
-			switch {
-			case did == nil, other.noTrail && (other.noIDs || !n.NoIDs), known(other):
-			case other.journaled:
+			if did != nil && other.journaled && !(other.noTrail && (other.noIDs || !n.NoIDs)) && !known(other) {
+				other.noted = true
 				notes = append(notes, note{other, n})
-			default:
-				other.knows(n)
 			}
 		}
 		for _, other := range p.detailed {

@@ -37,6 +37,14 @@ func TestWhatFollowsANoteThatWasNotTaken(t *testing.T) {
 			b.sendsNoted(opened(1))
 			return []*Booked{left}
 		},
+		// Its beginning is on the disk, and its program has not heard so yet. It is not sent before.
+		"of a write whose beginning is on its way": func(b *book, left, first *Booked) []*Booked {
+			b.sendsNoted(opened(3))
+			n := b.Enter(left)
+			b.sendsNoted(opened(1))
+			b.notes[left] = append([]Note{n}, b.notes[left]...)
+			return []*Booked{left}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := restartedBook(t, Earlier{None: true})

@@ -1,7 +1,6 @@
 package books
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -279,7 +278,6 @@ func (b *book) sendsNoted(did *Did) {
 
 func (b *book) begin(w *Booked, n Note) {
 	b.notes[w] = append([]Note{n}, b.notes[w]...)
-	_, _ = b.Journaled(context.Background(), w, n)
 	b.SendBegan(mine)
 }
 

@@ -259,15 +259,18 @@ func (of *trail) sort() {
 func (a *account) goOnBeside(l *Left, began time.Time) {
 	t := &a.trails
 	of := t.trail(l.Places[0].Symbol)
-	says := of.Base != nil && of.Base.Shows(l.Note.Sent) // what may have traded by itself
+	says := func(symbol string) bool { // what may have traded by itself there
+		in := t.of[symbol]
+		return in != nil && in.Base != nil && in.Base.Shows(l.Note.Sent)
+	}
 	for _, o := range l.Note.Own {
 		switch {
 		case o.Kind.Acts():
 			of.end(o, began)
 		case !o.Waits():
 			of.Remove(o.ID) // it did nothing
-		case !says:
-			t.waits(o.Left(l.Places[0].Symbol))
+		case !says(o.Symbol):
+			t.waits(o.Left())
 		}
 	}
 }

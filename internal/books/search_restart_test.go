@@ -1,7 +1,6 @@
 package books
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"time"
@@ -59,14 +58,30 @@ func (w *world) books(b *Booked, missing bool) *kept {
 		w.broken, w.gap = true, true
 		return of
 	}
+	hears := w.waits && !w.dead && w.dice.IntN(30) == 0 // of its beginning, but later: another one goes meanwhile
+	if hears && w.dice.IntN(2) == 0 {
+		w.beside()
+	}
 	if of.began = w.takes(); !of.began {
 		return of
 	}
-	of.note(n)
-	if _, err := w.Journaled(context.Background(), b, n); err != nil {
-		panic(err)
+	of.notes = slices.Insert(of.notes, 0, encoded(n))
+	if hears && !w.dead {
+		w.beside()
+		w.dead = w.dead || w.dice.IntN(2) == 0
 	}
 	return of
+}
+
+// beside writes while another write is under way.
+func (w *world) beside() {
+	w.deep++
+	defer func() { w.deep-- }()
+	next := anOrder + w.dice.IntN(2)
+	if w.waits && w.blind { // no entry goes before the journal was read
+		next = aClose
+	}
+	w.write(next)
 }
 
 // takes reports whether the program lives to see that a journal takes a record, which may be the last.

@@ -380,14 +380,9 @@ func (w *world) write(kind int) {
 	w.SendBegan(mine)
 	sent := time.Now()
 	w.pass(200)
-	if w.deep++; w.deep < 3 && w.dice.IntN(8) == 0 { // one more beside it
-		next := anOrder + w.dice.IntN(2)
-		if w.waits && w.blind { // no entry goes before the journal was read
-			next = aClose
-		}
-		w.write(next)
+	if w.deep < 2 && w.dice.IntN(8) == 0 { // one more beside it
+		w.beside()
 	}
-	defer func() { w.deep-- }()
 	isLost := (kind != aLimit || w.waits) && (w.losing || w.dice.IntN(4) == 0)
 	ran := !isLost || w.dice.IntN(2) == 0
 	refused := kind == aLimit && w.waits && !isLost && w.dice.IntN(8) == 0

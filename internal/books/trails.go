@@ -355,7 +355,7 @@ func (c *course) open() bool {
 
 // Lost drops the baseline of a symbol: nothing explains what the account shows.
 func (b *Books) Lost(w *Booked) {
-	_ = b.noting(nil, w, func(a *account) []note {
+	_ = b.noting(w, func(a *account) []note {
 		a.trails.trail(w.Places[0].Symbol).Drop()
 		return nil
 	})

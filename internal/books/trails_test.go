@@ -101,8 +101,6 @@ func TestAWriteOfWhichNobodyIsSure(t *testing.T) {
 	lost.ID, lost.Asked = "lost", asked
 	lost.Note = func(n Note) error { notes = append(notes, n); return nil }
 	entered := b.Enter(lost)
-	_, err := b.Journaled(t.Context(), lost, Note{})
-	require.NoError(t, err)
 	b.Doubt(lost)
 	beside := b.lost("refused beside")
 	_ = b.Leave(beside, &Did{Own: accounting.Own{Unsure: true}})

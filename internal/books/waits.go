@@ -76,7 +76,7 @@ func (t *trails) waitedFor(w *Booked, did *Did) {
 		return o.ID == w.ID && (did == nil || did.Own.WaitID != "" || !did.unclear() && !did.Own.Waits())
 	})
 	if did != nil && did.Own.WaitID != "" {
-		t.waits(did.Own.Left(w.Places[0].Symbol))
+		t.waits(did.Own.Left())
 	}
 }
 

@@ -210,6 +210,26 @@ func TestWhatWaitsIsKnownToWhoDeclaresLater(t *testing.T) {
 	assert.Equal(t, []string{"ord_1"}, IDsOf(b.of[mine].trails.known("BTC", b.now)))
 }
 
+// A limit in doubt knows of an order that came to rest in another market beside it. The next run has it there:
+// what that trades is not the program's own trade in the one, nor somebody else's in the other.
+func TestWhatWaitsInAnotherMarketAfterARestart(t *testing.T) {
+	b := restartedBook(t, Earlier{None: true})
+	b.look("ACTIVE")
+	lost, beside := b.journaled(b.limit("BTC")), b.journaled(b.limit("ETH"))
+	b.enterNoted(lost)
+	b.Doubt(lost)
+	b.enterNoted(beside)
+	b.leave(beside, resting("ord_1"))
+
+	again := restartedBook(t, Earlier{})
+	left := again.limit("BTC")
+	left.ID = lost.ID
+	again.Restore(Left{left, b.fold(lost)})
+	again.look("ACTIVE")
+	assert.Equal(t, []string{lost.ID}, IDsOf(again.of[mine].trails.known("BTC", again.began)))
+	assert.Equal(t, []string{"ord_1"}, IDsOf(again.of[mine].trails.known("ETH", again.began)))
+}
+
 // While a journal takes a note of one write for too long, the end of another one may be written where nobody has to
 // note it, and only there.
 func TestWhoseEndMayBeWrittenWhileAJournalHangs(t *testing.T) {

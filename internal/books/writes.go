@@ -1,7 +1,6 @@
 package books
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -34,11 +33,12 @@ type Booked struct {
 	given     time.Time // when nobody could find out about it any more; zero before
 	in        bool      // it is among the open writes
 	anew      bool      // its account began anew meanwhile
-	noIDs     bool      // [Note.NoIDs] by its journal, or by what that gets once it has the write
+	noIDs     bool      // [Note.NoIDs] by its journal
 	noTrail   bool      // [Note.NoTrail], likewise
 	detailed  bool      // its journal is to know each write beside it
 	based     bool      // its journal has a trail that counts
-	journaled bool      // its journal has it
+	journaled bool      // its journal has it, or is about to
+	noted     bool      // its journal was given notes of those beside it
 }
 
 // account is whose it is.
@@ -73,6 +73,7 @@ func (b *Books) Enter(w *Booked) Note {
 	if w.Note == nil {
 		return Note{}
 	}
+	w.journaled = true
 	n := Note{Sent: w.sent, IDs: w.ids, NoIDs: w.noIDs, NoTrail: w.noTrail, Trail: a.saved(w)}
 	w.based = n.Trail != nil
 	return n
@@ -139,27 +140,19 @@ func (a *account) restore(l *Left) {
 	}
 }
 
-// Journaled notes that the journal has the write as it began: what it does not know yet follows. It
-// returns whether there was such a note, which has to be on the disk before the write is
-// sent: that is waited for without the books' lock. The error is that of the journal, or of a context
-// which ends while one takes other notes; then there is such a note, which the journal may not have.
-func (b *Books) Journaled(ctx context.Context, w *Booked, began Note) (noted bool, err error) {
-	err = b.noting(ctx.Done, w, func(*account) []note {
-		w.journaled = true
-		n := Note{NoIDs: w.noIDs, NoTrail: w.noTrail}
-		if noted = n.NoIDs != began.NoIDs || n.NoTrail != began.NoTrail; noted {
-			w.noIDs, w.noTrail = began.NoIDs, began.NoTrail // until it is taken
-			return []note{{w, n}}
-		}
-		return nil
-	})
-	return noted, err
+// BeginFailed notes that the journal does not have the beginning of a write, and returns whether it has
+// notes for that all the same, so that its end has to follow.
+func (b *Books) BeginFailed(w *Booked) (noted bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w.journaled = w.noted
+	return w.noted
 }
 
 // Doubt notes that a write is in doubt: from now on its journal has to know each write
 // beside it, since it may outlive the process.
 func (b *Books) Doubt(w *Booked) {
-	_ = b.noting(nil, w, func(a *account) []note {
+	_ = b.noting(w, func(a *account) []note {
 		if w.detailed || !w.in {
 			return nil
 		}
@@ -263,7 +256,7 @@ func (d *Did) refused() bool { return d.Own.Unsure && !d.unclear() }
 // know what. The journals of the writes beside it know of it when Leave returns, so that
 // its end may be written: not where the error is that one of them did not take its note.
 func (b *Books) Leave(w *Booked, did *Did) error {
-	return b.noting(nil, w, func(a *account) []note {
+	return b.noting(w, func(a *account) []note {
 		if !w.in {
 			return nil
 		}
@@ -293,6 +286,9 @@ func (w *Booked) ended(did *Did) accounting.Own {
 	}
 	if own.Kind == accounting.EditRun {
 		own.Size = decimal.Decimal{} // its run may trade more than what it adds
+	}
+	if own.Waits() {
+		own.Symbol = w.waiting().Symbol
 	}
 	own.ID, own.Sent, own.Ended = w.ID, w.sent, w.over
 	return *own

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -48,26 +47,4 @@ func TestAWriteThatEndsWhileAnotherIsJudged(t *testing.T) {
 		d.leaveBooks(other, Final{Outcome: ledger.Applied, Evidence: ByAcknowledged}, &Response{})
 	}
 	assert.Equal(t, accounting.NoBaseline, d.decide(lost, shown, false).Reason, "it is in the evidence")
-}
-
-// What ends while the journal takes a write is noted with that, on the disk, before its first byte:
-// a crash must not lose it.
-func TestAWriteThatEndsWhileTheJournalTakesAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := newDisk()
-		k.slow, k.slowOf = time.Second, "w_1"
-		d := client(t, &service{}, on(k), foreground)
-		date(d)
-		readTwice(d)
-		w := newWrite(d, "w_1", order)
-		d.Own(w, "")
-		done := make(chan error)
-		go func() { done <- d.Before(t.Context(), w, false) }()
-		time.Sleep(time.Second / 2)
-		_, err := send(t, d, newWrite(d, "w_2", exit), success)
-		require.NoError(t, err)
-		require.NoError(t, <-done)
-		assert.Equal(t, "begin!, beside, sync!", k.of("w_1"))
-		d.LetGo(w)
-	})
 }

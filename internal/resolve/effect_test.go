@@ -121,7 +121,7 @@ func TestWhatASuccessDid(t *testing.T) {
 	w := &OpenWrite{Intent: pending.Intent{Body: []byte(`{"runId":"run_1"}`)}, Traits: Traits{Trades: true, Run: true, Asks: accounting.EditRun}}
 	did, clear := effectOf(w, &Response{Body: []byte(`{"success":true,"runId":"run_1"}`)})
 	assert.True(t, clear)
-	assert.False(t, did.Own.Left("").Size.Valid, "an edit has no bound")
+	assert.False(t, did.Own.Left().Size.Valid, "an edit has no bound")
 	assert.Empty(t, did.Own.WaitID, "and leaves nothing new")
 	decoded := &api.OrderResponse{}
 	assert.Same(t, decoded, orderAnswerOf(w, &Response{Decoded: decoded}))

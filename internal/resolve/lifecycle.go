@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,16 +102,8 @@ func (d *Driver) register(ctx, caller context.Context, w *OpenWrite) error {
 		beside.Sent = 0
 	}
 	began, err := d.begin(ctx, w, beside)
-	if !began {
-		return err
-	}
-	w.journaled = true
-	noted, unnoted := w.books.Journaled(ctx, &w.booked, beside)
-	if noted && unnoted == nil {
-		d.store.logged(w, d.store.journal.Append(ctx, true)) // which waits until the disk has what was written
-		unnoted = context.Cause(ctx)
-	}
-	return cmp.Or(err, unnoted)
+	w.journaled = began || d.Durable() && w.books.BeginFailed(&w.booked)
+	return err
 }
 
 // registerLevels is register for a setting of levels.

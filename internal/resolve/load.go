@@ -137,7 +137,9 @@ func (d *Driver) restore(ctx context.Context, h *journal.History, gap bool) (*Op
 		case r.Begin != nil:
 			w.Intent, terms = *r.Begin.Intent, r.Begin.Terms
 			w.SetKey(r.Begin.Try)
+			before := beside // by those that ended while its beginning was on its way
 			beside = r.Begin.Beside
+			beside.Add(before)
 			w.Setting = r.Begin.Setting
 			facts = append(facts, ledger.Fact{Kind: ledger.SendBegun, At: r.Begin.Sent})
 			w.noting().reason = "the run before sent it, and noted no answer"

@@ -178,6 +178,49 @@ func TestAnExitAheadHasNoPlace(t *testing.T) {
 	}
 }
 
+// Another order begins, runs and ends while the beginning of one is on its way to the disk. Killed before it hears that it
+// is there, the next run does not take what the other bought for the one that was never sent. Where the
+// beginning fails, its end follows what was noted with it.
+func TestAnOrderThatRunsWhileTheBeginningOfOneIsOnItsWay(t *testing.T) {
+	for _, fails := range []error{nil, errDisk} {
+		synctest.Test(t, func(t *testing.T) {
+			one := decimal.NewFromInt(1)
+			k := newDisk()
+			before := client(t, &service{}, on(k), foreground)
+			readTwice(before)
+			first := newWrite(before, "w_1", order)
+			before.Own(first, "")
+			k.fail = func(string) error {
+				k.fail = nil
+				k.mu.Unlock()
+				defer k.mu.Lock()
+				concluded, err := send(t, before, newWrite(before, "w_2", order), success)
+				require.NoError(t, err)
+				require.True(t, concluded)
+				return fails
+			}
+			require.Equal(t, fails, before.Before(t.Context(), first, false))
+			if fails != nil {
+				before.LetGo(first)
+				assert.Equal(t, "beside, end", k.of("w_1"))
+				return
+			}
+			assert.Equal(t, "beside, begin!", k.of("w_1"))
+			time.Sleep(time.Minute)
+
+			s := &service{answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+			s.look = func() (AccountLook, error) {
+				return AccountLook{Status: "ACTIVE", Orders: []string{"ord_0"}, Positions: map[string]accounting.Holding{"BTC": {Size: one, EntryPrice: one}}}, nil
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			found, _ := client(t, s, on(k.restart())).Recover(ctx)
+			require.Len(t, found, 1)
+			assert.NotEqual(t, ledger.Applied, found[0].Outcome, "it was never sent")
+		})
+	}
+}
+
 // A write of this process that ends while its journal is read was not left.
 func TestAWriteThatEndsWhileTheJournalIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
