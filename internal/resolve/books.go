@@ -42,7 +42,7 @@ func (d *Driver) leaveBooks(w *OpenWrite, f Final, last *Response) {
 		unnoted = w.books.Leave(&w.booked, d.didOf(w, f, last))
 	}
 	if w.Traits.Levels {
-		unnoted = d.noteWithOlder(w, record{NewerEnd: &newerEnd{w.Intent.ID, f.Outcome}})
+		unnoted = d.noteWithOlder(w, record{NewerEnd: &newerEnd{*newerOf(w), f.Outcome}})
 	}
 	if unnoted == nil {
 		d.store.logged(w, d.store.end(context.Background(), w, &f))

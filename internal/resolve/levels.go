@@ -100,9 +100,9 @@ type newerSetting struct {
 	ended bool
 }
 
-// newerEnd is what a newer one came to.
+// newerEnd is what a newer one came to, of which the journal may not know yet.
 type newerEnd struct {
-	ID      pending.IntentID `json:"id"`
+	newerSetting
 	Outcome ledger.Outcome   `json:"outcome"`
 }
 
@@ -304,7 +304,7 @@ func (d *Driver) levelsJournaled(w *OpenWrite) {
 	for _, n := range d.levels.begunAfter(w) {
 		_ = d.store.later(w, record{Newer: newerOf(n.of)})
 		if n.ended {
-			_ = d.store.later(w, record{NewerEnd: &newerEnd{n.of.Intent.ID, n.outcome}})
+			_ = d.store.later(w, record{NewerEnd: &newerEnd{*newerOf(n.of), n.outcome}})
 		}
 	}
 }
@@ -353,13 +353,16 @@ func (w *OpenWrite) keepNewer(r *record) {
 		b.left = append(b.left, *r.Newer)
 		return
 	}
-	at := slices.IndexFunc(b.left, func(n newerSetting) bool { return n.Intent.ID == r.NewerEnd.ID })
+	end := r.NewerEnd
+	at := slices.IndexFunc(b.left, func(n newerSetting) bool { return n.Intent.ID == end.Intent.ID })
 	switch {
-	case at < 0:
-	case r.NewerEnd.Outcome == ledger.NotApplied:
+	case at >= 0 && end.Outcome == ledger.NotApplied:
 		b.left = slices.Delete(b.left, at, at+1)
-	default:
+	case at >= 0:
 		b.left[at].ended = true
+	case end.Outcome != ledger.NotApplied: // that it began was not taken
+		end.ended = true
+		b.left = append(b.left, end.newerSetting)
 	}
 }
 

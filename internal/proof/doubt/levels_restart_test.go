@@ -125,6 +125,31 @@ func TestNewerLevelsWhileTheOlderOnesAreWritten(t *testing.T) {
 	})
 }
 
+// A newer setting that was carried out stands after a restart too, where the older one's journal took no more than how the
+// newer one ended.
+func TestNewerLevelsOfWhichOnlyTheEndWasTaken(t *testing.T) {
+	rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
+		r.Open(rig.Buy("0.1"))
+		r.Sim.Fault("POST /positions/tpsl", tradingsim.Hang(10*time.Second))
+		require.Error(r.T, r.Levels(rig.Both("70000", "60000"), rig.InDoubt...))
+		d.FailOn(func(record journal.Record) error {
+			if rig.IsOf(record, "newer") {
+				return errors.New("it hangs")
+			}
+			return nil
+		})
+		require.NoError(r.T, r.Levels(rig.Both("71000", "61000")))
+		d.FailOn(nil)
+		r = r.Restart(d)
+		found, err := r.Recover(r.T.Context())
+		require.NoError(r.T, err)
+		require.Len(r.T, found, 1)
+		assert.True(r.T, found[0].Superseded)
+		time.Sleep(time.Minute)
+		r.RequireLevels("71000", "61000")
+	})
+}
+
 // A newer setting of which the process ended before it was in the journal was never sent,
 // and so it is not set by the next run either.
 func TestNewerLevelsThatNeverLeft(t *testing.T) {
