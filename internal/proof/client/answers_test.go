@@ -151,6 +151,7 @@ func TestAnswersToAnotherQuestionAreRefused(t *testing.T) {
 		{"markets without their envelope", func(c *trading.Client) (any, error) { return opaque(c.Sandbox.Markets(ctx)) }, 200, `[]`, "another type"},
 		{"an empty description", openAPI, 200, `{}`, "openapi must be a string"},
 		{"a description without paths", openAPI, 200, `{"openapi":"3.0.3"}`, "paths must be an object"},
+		{"a description with a list of paths", openAPI, 200, `{"openapi":"3.0.3","paths":[]}`, "paths must be an object"},
 		{"healthy with the status of unhealthy", health, 503, rig.HealthyBody, "status 503"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

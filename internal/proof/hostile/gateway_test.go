@@ -302,6 +302,23 @@ func TestEdge29_ABaseURLThatRedirectsCostsNoTime(t *testing.T) {
 	}
 }
 
+// So does a write that alone is redirected, where its outcome could be found out: the background does that.
+func TestAWriteThatAloneIsRedirectedIsNotWaitedFor(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r.ReadAll()
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.Raw(307, http.Header{"Location": {"https://elsewhere.example/v1"}}, ""))
+		began := time.Now()
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"))
+		redirect := (*trading.RedirectError)(nil)
+		require.ErrorAs(r.T, err, &redirect)
+		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+		assert.Zero(r.T, time.Since(began))
+		resolution, err := r.Resolved(err)
+		require.NoError(r.T, err)
+		assert.Equal(r.T, trading.NotApplied, resolution.Outcome)
+	})
+}
+
 // D 20: a refusal with a code that nobody knows, or that the contract does not give the
 // operation, is believed when the service repeats it, whatever stands on the way.
 func TestEdge20_AReplayIsBelievedWhateverItsCode(t *testing.T) {

@@ -142,12 +142,16 @@ func TestEdge25_RetryAfterIsWaitedForInFullOrNotAtAll(t *testing.T) {
 	}{
 		{"an exit", 40, 0, 2 * time.Minute, false, true},
 		{"an exit asked for more than a minute", 90, 0, 2 * time.Minute, false, true},
+		{"an exit until right before its TTL", 119, 0, 2 * time.Minute, false, true},
+		{"an exit until its TTL", 120, 0, 2 * time.Minute, false, false},
 		{"an exit beyond its TTL", 130, 0, 2 * time.Minute, false, false},
 		{"an exit beyond its deadline", 40, 30 * time.Second, 2 * time.Minute, false, false},
+		{"an exit until its deadline", 30, 30 * time.Second, 2 * time.Minute, false, false},
 		{"an exit that may not wait", 40, 0, 0, false, false},
 		{"a read", 40, 0, 0, true, true},
 		{"a read with a deadline", 90, 5 * time.Minute, 0, true, true},
 		{"a read beyond its deadline", 40, 30 * time.Second, 0, true, false},
+		{"a read of a window without a deadline", 60, 0, 0, true, true},
 		{"a read without a deadline", 90, 0, 0, true, false},
 	} {
 		for _, answer := range answers {
@@ -318,6 +322,29 @@ func (s slowStore) Take(ctx context.Context, owner string, needs []ratelimit.Nee
 	return s.Store.Take(ctx, owner, needs, hold)
 }
 
+// holdingStore notes how long the slots may be held that it is asked for.
+type holdingStore struct {
+	ratelimit.Store
+	holds *[]time.Duration
+}
+
+func (s holdingStore) Take(ctx context.Context, owner string, needs []ratelimit.Need, hold time.Duration) (ratelimit.Grant, error) {
+	*s.holds = append(*s.holds, hold)
+	return s.Store.Take(ctx, owner, needs, hold)
+}
+
+// A slot is held while the guards read the health, and then while the request is under way: a store frees none
+// of a request that may still leave.
+func TestASlotIsHeldWhileItsRequestCanBeUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var holds []time.Duration
+		r := rig.New(t, nil, trading.WithRateLimits(trading.RateLimits{Store: holdingStore{ratelimit.NewMemoryStore(), &holds}, Owner: "desk"}))
+		_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All, trading.WithAttemptTimeout(3*time.Second))
+		require.ErrorIs(t, err, trading.CodeNoPosition)
+		assert.Equal(t, []time.Duration{6 * time.Second}, holds)
+	})
+}
+
 // What may be sent once, and not wait for room, waits until the store has said whether there is any.
 func TestAStoreThatIsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -331,9 +358,9 @@ func TestAStoreThatIsSlow(t *testing.T) {
 // Where the service closes a limit while a guard is asked, the call waits for it, and the guard is asked again.
 func TestALimitThatClosesWhileAGuardIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked := 0
+		asked, disk := 0, rig.NewDisk()
 		var r rig.Rig
-		r = rig.New(t, nil, trading.WithGuard(func(ctx context.Context, _ trading.Write) error {
+		r = rig.New(t, nil, trading.WithJournal(disk.Open()), trading.WithGuard(func(ctx context.Context, _ trading.Write) error {
 			if asked++; asked == 1 {
 				r.Sim.Fault("GET /trades", tradingsim.Raw(429, limitHeader("600", time.Minute, "Retry-After", "20"), rateLimitedBody))
 				_, err := r.Account().Trades(ctx, trading.FailFast())
@@ -346,5 +373,6 @@ func TestALimitThatClosesWhileAGuardIsAsked(t *testing.T) {
 		require.ErrorIs(t, err, trading.CodeNoPosition)
 		assert.Equal(t, 20*time.Second, time.Since(began))
 		assert.Equal(t, 2, asked)
+		assert.Empty(t, disk.Appended("fact"), "the journal has one send, and no second")
 	})
 }

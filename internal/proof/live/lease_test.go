@@ -165,6 +165,8 @@ func TestAnAccountThatTheLeaseDoesNotCover(t *testing.T) {
 		err := rig.EntryCall(r)
 		fenced(r, 0, err)
 		require.ErrorContains(r.T, err, "acc_1")
+		_, err = r.Sandbox.PlaceOrder(r.T.Context(), rig.Buy("0.05"))
+		require.NoError(r.T, err, "no lease is for the paper account")
 	})
 }
 
@@ -218,6 +220,24 @@ func TestADecisionWithoutTheLease(t *testing.T) {
 		require.ErrorAs(r.T, err, &failed)
 		assert.True(r.T, failed.NotSent)
 		assert.Zero(r.T, writes(r))
+	})
+}
+
+// A decision is found out not to have run, and the lease is over by then: another process may have carried it out
+// since. The error says both.
+func TestADecisionThatIsFoundOutAsTheLeaseEnds(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		l := &lease{Store: journal.NewMemory(), account: "acc_1"}
+		l.lasts(time.Now().Add(time.Hour))
+		r = rig.Join(r.T, r.Sim, trading.WithJournal(l), trading.WithHooks(trading.Hooks{
+			Resolved: func(context.Context, trading.Resolution) { l.lasts(time.Now()) },
+		}))
+		r.ReadAll()
+		r.Sim.Fault("POST /orders", tradingsim.DropRequest())
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithClientOrderID("d-1"), rig.Once)
+		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+		require.ErrorContains(r.T, err, "who has held the lease of the journal meanwhile may have placed it")
+		require.ErrorContains(r.T, err, "not executed")
 	})
 }
 
