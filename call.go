@@ -104,7 +104,7 @@ func (c *call) aim(name, value string) {
 	} else {
 		c.url, err = address.WithQuery(c.core.urls[c.endpoint], name, value)
 	}
-	if err != nil && c.stopped == nil {
+	if c.stopped == nil {
 		c.stopped = err
 	}
 }

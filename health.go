@@ -107,7 +107,7 @@ func (g *healthGate) fresh(ctx context.Context) (*Health, error) {
 		return nil, g.err
 	case g.refreshed == nil && g.old > mostAgain && resolve.Elapsed(g.asked) < maxHealthAge:
 		return nil, g.tooOld(ageless)
-	case g.refreshed == nil && g.old > 0 && resolve.Elapsed(g.asked) < againAfter:
+	case g.old > 0 && resolve.Elapsed(g.asked) < againAfter:
 		return nil, errReading
 	default:
 		g.refreshLocked(ctx)

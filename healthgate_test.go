@@ -3,6 +3,7 @@ package trading
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strconv"
 	"sync"
 	"testing"
@@ -278,6 +279,111 @@ func TestFreshAfterOneInTime(t *testing.T) {
 	})
 }
 
+// While one is read nobody says that there is none, however many have come too late before.
+func TestFreshWhileAnotherReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newAssessed(t, false)
+		_, err := r.get(t.Context())
+		require.NoError(t, err)
+		r.become(func() { r.stuck = true })
+		time.Sleep(maxHealthAge + 1)
+		_, err = r.get(t.Context()) // which asks so often that Fresh would pause
+		require.Error(t, err)
+		_, err = r.fresh(t.Context())
+		require.ErrorContains(t, err, "old by the service's clock")
+		r.become(func() { r.takes = time.Second })
+		go func() { _, _ = r.get(t.Context()) }()
+		synctest.Wait()
+		_, err = r.fresh(t.Context())
+		require.ErrorIs(t, err, errReading)
+	})
+}
+
+// One that was too old when it came is asked for again after half a second, and one that runs out just then at once.
+func TestFreshAsksAgain(t *testing.T) {
+	for name, row := range map[string]struct {
+		stuck bool
+		wait  time.Duration
+		reads int
+	}{
+		"too old when it came":              {true, againAfter - 1, 2},
+		"too old when it came, later":       {true, againAfter, 3},
+		"in time when it came, and run out": {false, againAfter - 1, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, _ := newAssessed(t, false)
+				_, err := r.read(t.Context()) // somebody else's question
+				require.NoError(t, err)
+				age := maxHealthAge - row.wait + 1
+				if row.stuck {
+					r.become(func() { r.stuck = true })
+					age = maxHealthAge + 1
+				}
+				time.Sleep(age)
+				_, err = r.fresh(t.Context())
+				require.ErrorIs(t, err, errReading)
+				synctest.Wait()
+				time.Sleep(row.wait)
+				_, err = r.fresh(t.Context())
+				require.ErrorIs(t, err, errReading)
+				synctest.Wait()
+				assert.Equal(t, row.reads, r.count())
+			})
+		})
+	}
+}
+
+// A write that a pending one holds back has the health read, if its guard would ask for that.
+func TestAheadOfAWriteThatWaits(t *testing.T) {
+	for name, row := range map[string]struct {
+		off   bool
+		write Write
+		reads int
+	}{
+		"an entry":                        {false, Write{Entry: true}, 1},
+		"an exit":                         {false, Write{}, 0},
+		"an entry that skips the gate":    {false, Write{Entry: true, skipHealth: true}, 0},
+		"an entry of a client without it": {true, Write{Entry: true}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, _ := newAssessed(t, false)
+				r.Off = row.off
+				r.ahead(t.Context(), row.write)
+				synctest.Wait()
+				assert.Equal(t, row.reads, r.count())
+			})
+		})
+	}
+}
+
+// The age of an assessment is by the service's clock, and at the most: a Date has whole seconds. Without a Date it
+// is not known, and one that says to be of later than now has none.
+func TestTheAgeOfAnAssessment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, err := New("http://localhost/v1")
+		require.NoError(t, err)
+		defer client.Close()
+		clocks := client.core.driver.Clocks
+		ageOf := ageBy(clocks)
+		now := time.Now()
+		_, known := ageOf(&Health{AsOf: now}, now)
+		assert.False(t, known)
+		clocks.Heard(http.Header{"Date": {now.UTC().Format(http.TimeFormat)}}, now, now)
+		for _, row := range []struct {
+			asOf, age time.Duration
+			known     bool
+		}{{-3 * time.Second, 4 * time.Second, true}, {0, time.Second, true}, {time.Second, 0, true}, {time.Second + time.Millisecond, 0, false}} {
+			age, known := ageOf(&Health{AsOf: now.Add(row.asOf)}, now)
+			assert.Equal(t, row.known, known, row.asOf)
+			if known {
+				assert.Equal(t, row.age, age, row.asOf)
+			}
+		}
+	})
+}
+
 // One that came too late is not used, nor one that failed.
 func TestWhatIsNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -317,6 +423,22 @@ func TestKeptWarm(t *testing.T) {
 		ended := r.count()
 		time.Sleep(10 * time.Minute)
 		assert.Equal(t, ended, r.count())
+	})
+}
+
+// One that the service has had for a while is read again that much sooner.
+func TestKeptWarmByItsAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newAssessed(t, true)
+		_, err := r.read(t.Context()) // somebody else's question
+		require.NoError(t, err)
+		time.Sleep(3 * time.Second)
+		_, err = r.get(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, r.count())
+		time.Sleep(2*time.Second + 1)
+		synctest.Wait()
+		assert.Equal(t, 3, r.count())
 	})
 }
 

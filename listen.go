@@ -33,7 +33,7 @@ func (c *call) waitsFor() (time.Duration, error) {
 // asksTwice reports whether a write without an answer goes once more, over a connection of its own, while the
 // first is listened to.
 func (c *call) asksTwice() bool {
-	return c.core.transport.Listens() && c.write.of.Ledger.AsksTwice() && c.core.driver.AsksTwice(c.write.of)
+	return c.write.of.Ledger.AsksTwice() && c.core.driver.AsksTwice(c.write.of)
 }
 
 // exchangeListened sends a write, and waits for its answer: for the time of the attempt, as long as its caller
