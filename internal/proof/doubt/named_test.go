@@ -2,6 +2,7 @@ package doubt
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,19 +59,21 @@ func TestANamedOrderIsPlacedOnce(t *testing.T) {
 func TestANamedOrderGoesOnBehindADeadTry(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		rig.DiskTest(t, nil, func(r rig.Rig, d *rig.Disk) {
-			_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), rig.Breakout)
-			require.ErrorIs(r.T, err, trading.CodeMinNotional)
-			assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
-			r.Sim.SetMark("BTC", "128000")
-			if restart {
-				r = r.Restart(d)
+			for range 2 {
+				_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), rig.Breakout)
+				require.ErrorIs(r.T, err, trading.CodeMinNotional)
+				assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err))
+				if restart {
+					r = r.Restart(d)
+				}
 			}
+			r.Sim.SetMark("BTC", "128000")
 			result := r.Open(rig.Buy(tiny), rig.Breakout)
 			assert.Equal(r.T, 1, result.Meta.Attempts)
 			assert.False(r.T, result.Meta.Replayed)
 			keys := r.KeysOf(trading.OpOrder)
-			require.Len(r.T, keys, 2)
-			assert.NotEqual(r.T, keys[0], keys[1])
+			slices.Sort(keys)
+			assert.Len(r.T, slices.Compact(keys), 3)
 			assert.Equal(r.T, 1, r.Ran(trading.OpOrder))
 		})
 	}
@@ -198,6 +201,21 @@ func TestAGivenKeyInTheJournal(t *testing.T) {
 		_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), third)
 		require.ErrorIs(r.T, err, trading.CodeIdempotencyKeyReused)
 		require.ErrorContains(r.T, err, "another order must have another key")
+	})
+}
+
+// Nor is the refusal of a given key repeated once the service has forgotten it: the service is asked.
+func TestAGivenKeyIsAskedAgainAfterADay(t *testing.T) {
+	rig.DiskTest(t, nil, func(r rig.Rig, _ *rig.Disk) {
+		mine := trading.WithIdempotencyKey("mine")
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), mine)
+		require.ErrorIs(r.T, err, trading.CodeMinNotional)
+		r.Sim.SetMark("BTC", "128000")
+		_, err = r.Account().PlaceOrder(r.T.Context(), rig.Buy(tiny), mine)
+		require.ErrorIs(r.T, err, trading.CodeMinNotional)
+		assert.Equal(r.T, 1, r.Sent(trading.OpOrder), "the journal has it")
+		time.Sleep(25 * time.Hour)
+		assert.False(r.T, r.Open(rig.Buy(tiny), mine).Meta.Replayed)
 	})
 }
 

@@ -129,6 +129,41 @@ func rotated(f tradingsim.Fault, opts ...trading.CallOption) func(r rig.Rig, joi
 	}
 }
 
+// An entry is not sent again with another API key. What gets out is: to be out twice is to be out.
+func TestAnExitGoesOnWithAnotherAPIKey(t *testing.T) {
+	for name, c := range map[string]struct {
+		call func(rig.Rig, ...trading.CallOption) error
+		op   trading.Operation
+		sent int
+	}{
+		"an entry": {rig.EntryCall, trading.OpOrder, 1},
+		"an exit":  {rig.ExitCall, trading.OpClose, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+				r.Sim.Trade(string(rig.Acc), "long", "0.1", "BTC")
+				key, next := r.Sim.LiveKey(), r.Sim.NewLiveKey()
+				r = rig.Join(r.T, r.Sim, trading.WithRecovery(trading.Recovery{Profile: was("A15", profile.Other, 0)}),
+					trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) {
+						if r.Sent(c.op) > 0 {
+							return next, nil
+						}
+						return key, nil
+					}))
+				r.Sim.Fault(string(c.op), tradingsim.DropRequest())
+				err := c.call(r, trading.WithResolveTimeout(0))
+				assert.Equal(r.T, c.sent, r.Sent(c.op), "%v", err)
+				if c.sent == 1 {
+					require.ErrorIs(r.T, err, trading.ErrExpired)
+					assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+				} else {
+					require.NoError(r.T, err)
+				}
+			})
+		})
+	}
+}
+
 // late has an order arrive after a minute, long after the client has lost patience, and says whether
 // the verdict of it is wrong.
 func late(r rig.Rig, _ joiner) string {
