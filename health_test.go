@@ -45,15 +45,17 @@ func TestTrap_T42_OnlyAllFourTogetherAreSafe(t *testing.T) {
 
 func TestTrap_T41_A503OfHealthIsAnAnswer(t *testing.T) {
 	script := rig.NewScript(t)
-	script.Health = rig.Answered(503, healthJSON(false, "degraded", "stale"))
-	var meta trading.Meta
-	health, err := rig.ScriptedClient(t, script).Health(context.Background(), trading.ResponseInto(&meta))
-	require.NoError(t, err)
-	assert.Equal(t, trading.Degraded, health.Status)
-	assert.Equal(t, trading.FeedStale, health.Feed)
-	assert.False(t, health.Safe())
-	assert.Equal(t, time.UnixMilli(1795000000000).UTC(), health.AsOf)
-	assert.Equal(t, 1, meta.Attempts, "it is not retried")
+	for _, ok := range []bool{false, true} { // the status is not that of a service that trades
+		script.Health = rig.Answered(503, healthJSON(ok, "degraded", "stale"))
+		var meta trading.Meta
+		health, err := rig.ScriptedClient(t, script).Health(context.Background(), trading.ResponseInto(&meta))
+		require.NoError(t, err)
+		assert.Equal(t, trading.Degraded, health.Status)
+		assert.Equal(t, trading.FeedStale, health.Feed)
+		assert.False(t, health.Safe())
+		assert.Equal(t, time.UnixMilli(1795000000000).UTC(), health.AsOf)
+		assert.Equal(t, 1, meta.Attempts, "it is not retried")
+	}
 
 	for seconds, want := range map[string]time.Duration{ // absurd ones are the usual five
 		"5": 5 * time.Second, "-5": 5 * time.Second, "1e9": 5 * time.Second, "0": 0, "0.5": 500 * time.Millisecond,

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -125,9 +126,12 @@ func TestALateAnswerIsReadIntoNoOtherResult(t *testing.T) {
 func TestALateAnswerThatSaysNothingEndsNoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim, began := rig.NewSim(), time.Now()
+		var mu sync.Mutex
 		var came []time.Duration
 		service := &answering{Sim: sim, operation: "/positions/close", answer: func(w http.ResponseWriter, send int, next http.Handler, r *http.Request) {
+			mu.Lock()
 			came = append(came, time.Since(began))
+			mu.Unlock()
 			switch send {
 			case 1:
 				_, _ = io.Copy(io.Discard, r.Body)
@@ -144,6 +148,8 @@ func TestALateAnswerThatSaysNothingEndsNoWait(t *testing.T) {
 		r.Open(rig.Buy("0.05"))
 		_, err := r.Account().ClosePosition(t.Context(), "BTC", halfOfIt)
 		require.NoError(t, err)
+		mu.Lock()
+		defer mu.Unlock()
 		require.Len(t, came, 3)
 		assert.Equal(t, 5*time.Second, came[2]-came[1])
 	})
@@ -171,6 +177,36 @@ func TestALateFailureBesideASendThatHasNotLeft(t *testing.T) {
 		r := rig.Join(t, sim, pipes.Option(), trading.WithRetry(trading.Retry{Attempts: 2}))
 		_, err := r.Account().ClosePosition(t.Context(), "BTC", halfOfIt, trading.WithResolveTimeout(0))
 		require.ErrorIs(t, err, trading.CodeInternalError)
+	})
+}
+
+// A late success ends the call while its second send has no answer yet, and nobody waits for that.
+func TestALateSuccessBesideASendUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, began := rig.NewSim(), time.Now()
+		service := &answering{Sim: sim, operation: "/positions/close", answer: func(w http.ResponseWriter, send int, next http.Handler, r *http.Request) {
+			if send == 1 {
+				time.Sleep(7*time.Second - time.Since(began))
+				next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
+				return
+			}
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		}}
+		r := rig.Join(t, sim, rig.OverPipes(t, service).Option(), trading.WithHooks(trading.Hooks{
+			AttemptDone: func(_ context.Context, _ trading.Call, a trading.Attempt) {
+				if a.Number == 2 {
+					assert.EqualError(t, a.Err, "an answer to an earlier send has come")
+				}
+			},
+		}))
+		r.Open(rig.Buy("0.05"))
+		_, err := r.Account().ClosePosition(t.Context(), "BTC", halfOfIt)
+		require.NoError(t, err)
+		assert.Equal(t, 7*time.Second, time.Since(began))
+		service.mu.Lock()
+		defer service.mu.Unlock()
+		assert.Equal(t, 2, service.sends)
 	})
 }
 
@@ -271,6 +307,19 @@ func TestAQuestionWithoutAnAnswerMayHaveRun(t *testing.T) {
 		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Once)
 		require.NoError(r.T, err)
 		assert.Equal(r.T, []trading.Outcome{trading.Unknown, trading.Unknown, trading.Applied}, outcomes)
+	})
+}
+
+// The times of an answer are those of its attempt, and not of its call.
+func TestTheTimesOfAnAnswer(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r.Sim.Fault(string(trading.OpTrades), tradingsim.RateLimit(2*time.Second), tradingsim.DelayResponse(time.Second))
+		began := time.Now()
+		var meta trading.Meta
+		_, err := r.Account().Trades(r.T.Context(), trading.ResponseInto(&meta))
+		require.NoError(r.T, err)
+		assert.Equal(r.T, 2*time.Second, meta.Sent.Sub(began))
+		assert.Equal(r.T, 3*time.Second, meta.Received.Sub(began))
 	})
 }
 

@@ -25,19 +25,21 @@ import (
 func TestACancelListensToTheEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		works   time.Duration
+		refused tradingsim.Fault
 		leaves  time.Duration // its caller
 		took    time.Duration
 		outcome trading.Outcome
 	}{
-		"while the call waits":      {22 * time.Second, time.Minute, 22 * time.Second, trading.Applied},
-		"no longer than that":       {30 * time.Second, time.Minute, 23 * time.Second, trading.Unknown},
-		"no longer than its caller": {30 * time.Second, 20 * time.Second, 20 * time.Second, trading.Unknown},
+		"while the call waits":      {22 * time.Second, tradingsim.Pass(), time.Minute, 22 * time.Second, trading.Applied},
+		"and is refused":            {22 * time.Second, tradingsim.Fail(404, "order_not_found"), time.Minute, 22 * time.Second, trading.NotApplied},
+		"no longer than that":       {30 * time.Second, tradingsim.Pass(), time.Minute, 23 * time.Second, trading.Unknown},
+		"no longer than its caller": {30 * time.Second, tradingsim.Pass(), 20 * time.Second, 20 * time.Second, trading.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			overPipes(t, nil, func(r rig.Rig, _ *rig.Pipes) {
 				limit, err := r.Account().PlaceLimit(r.T.Context(), rig.Buy("0.05", func(o *trading.Order) { o.Type, o.LimitPrice = trading.LimitOrder, rig.At("60000") }))
 				require.NoError(r.T, err)
-				r.Sim.Fault(string(trading.OpCancelOrder), tradingsim.Delay(c.works))
+				r.Sim.Fault(string(trading.OpCancelOrder), tradingsim.Together(tradingsim.Delay(c.works), c.refused))
 				ctx, cancel := context.WithTimeout(r.T.Context(), c.leaves)
 				defer cancel()
 				began := time.Now()

@@ -184,6 +184,26 @@ func TestWaitingWritersLeave(t *testing.T) {
 	})
 }
 
+// After Close nothing is sent. Of an order with a client order id an earlier run may have sent it.
+func TestAnOrderAfterClose(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		require.NoError(r.T, r.Close())
+		for _, row := range []struct {
+			place func() error
+			want  trading.Outcome
+		}{
+			{func() error { return rig.EntryCall(r) }, trading.NotApplied},
+			{func() error { return rig.EntryCall(r, rig.Breakout) }, trading.Unknown},
+			{func() error { return rig.Only(r.Sandbox.PlaceOrder(r.T.Context(), rig.Buy("0.05"))) }, trading.NotApplied},
+		} {
+			err := row.place()
+			require.ErrorIs(r.T, err, trading.ErrClosed)
+			assert.Equal(r.T, row.want, trading.OutcomeOf(err))
+		}
+		assert.Zero(r.T, r.Sent(trading.OpOrder)+r.Sent(trading.OpSandboxOrder))
+	})
+}
+
 // A read applies nothing, whatever ended it, and its error says so: one that never
 // was sent is no doubtful write.
 func TestAReadIsNeverInDoubt(t *testing.T) {
