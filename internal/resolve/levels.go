@@ -103,7 +103,7 @@ type newerSetting struct {
 // newerEnd is what a newer one came to, of which the journal may not know yet.
 type newerEnd struct {
 	newerSetting
-	Outcome ledger.Outcome   `json:"outcome"`
+	Outcome ledger.Outcome `json:"outcome"`
 }
 
 // maxRestores is how often the levels are set again for one older setting.
