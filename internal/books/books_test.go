@@ -13,6 +13,7 @@ import (
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
 	"github.com/tradingapi/trading-go/internal/pending"
+	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
 var (
@@ -249,7 +250,7 @@ func TestEveryWriteThatLeavesIsForgotten(t *testing.T) {
 	b := newBook(t)
 	b.read(nil)
 	var group sync.WaitGroup
-	for n := range 32 {
+	for n := range depth.Of(8, 32) {
 		group.Go(func() {
 			for i := range 50 {
 				w := b.limit("BTC")
