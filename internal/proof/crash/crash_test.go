@@ -148,7 +148,7 @@ func (t *table) add(w *world) {
 			t.outcomes[told.outcome.String()]++
 		}
 	}
-	for why := range w.excepted {
+	for why := range w.Excepted {
 		t.named[why]++
 	}
 	for _, why := range w.reasons {

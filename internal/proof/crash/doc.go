@@ -42,8 +42,7 @@
 //   - a recovery ends, and one without an error leaves nothing open;
 //   - nothing runs after Close.
 //
-// What no client can promise is counted apart, by kind ([failedAfterWork] and those
-// beside it). What stays Unknown is counted by its reason.
+// What no client can promise is counted apart, by kind ([rig.Exceptions]). What stays Unknown is counted by its reason.
 //
 // It holds no code outside its tests, and is imported by nothing.
 package crash

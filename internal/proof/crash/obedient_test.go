@@ -192,15 +192,14 @@ func (o *obedience) play(killAt int) {
 func (o *obedience) judge() {
 	list := o.ran()
 	o.executed = len(list)
-	switch why := o.whyNot(list); {
-	case len(list) > 1 && why != "", o.end == obedient.Held && len(list) == 0 && why != "", o.end == obedient.Dropped && len(list) > 0 && why != "":
-		o.excepted[why] = true
-	case len(list) > 1:
-		o.problem("executed %d times", len(list))
-	case o.end == obedient.Held && !o.holds().Equal(o.want):
+	o.Once("the decision", len(list), o.whyNot)
+	switch {
+	case o.end == obedient.Dropped:
+		o.Said("the bot has dropped it", trading.NotApplied, len(list), o.whyNot)
+	case o.end == obedient.Held && len(list) == 0:
+		o.Said("the bot has what it wants", trading.Applied, 0, o.whyNot)
+	case o.end == obedient.Held && len(list) == 1 && !o.holds().Equal(o.want):
 		o.problem("it says that it holds %s, and holds %s", o.want, o.holds())
-	case o.end == obedient.Dropped && len(list) > 0:
-		o.problem("it has dropped what was executed")
 	}
 	if o.longest > longestOut {
 		o.problem("it took %s to find out, and no person was alerted", o.longest)
@@ -211,20 +210,20 @@ func (o *obedience) judge() {
 }
 
 // whyNot names what no client can promise; "" if it is not that.
-func (o *obedience) whyNot(list []tradingsim.Execution) string {
+func (o *obedience) whyNot() string {
 	switch {
 	case o.kind == paper && o.metOne("arrives", "a copy", "works for 10m", "works for 14m50s", "sent twice"):
-		return latePaper
+		return rig.LatePaper
 	case o.longWork():
-		return outlived
+		return rig.Outlived
 	case o.copied():
-		return repeated
+		return rig.Repeated
 	case o.inItsWords():
-		return inItsWords
+		return rig.InItsWords
 	case o.worked && o.ttl != 0:
-		return failedAfterWork
+		return rig.FailedAfterWork
 	case o.worked && slices.ContainsFunc(o.order, func(in *written) bool { return in.probes > 0 }):
-		return lateProbe
+		return rig.LateProbe
 	default:
 		return ""
 	}
@@ -241,7 +240,7 @@ func TestObedient(t *testing.T) {
 		s := obedientSchedule(seed)
 		o := playKilled(t, s, func(t *testing.T, dir string) *obedience { return newObedience(t, s, pages, dir) })
 		count[fmt.Sprintf("%s, executed %d times", o.end, o.executed)]++
-		for why := range o.excepted {
+		for why := range o.Excepted {
 			count[why]++
 		}
 		if o.persons > 0 {

@@ -1,46 +1,16 @@
 package crash
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/tradingapi/trading-go"
-	"github.com/tradingapi/trading-go/internal/proof/model"
 	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
-
-// The exceptions that no client can promise away. Each is counted apart.
-const (
-	failedAfterWork = model.FailedAfterWork
-	lateProbe       = model.LateProbe
-	outlived        = model.Outlived
-	jumped          = model.Jumped
-	forgotten       = model.Forgotten
-	unstoredCross   = model.Unstored
-	repeated        = model.Repeated
-	latePaper       = model.LatePaper
-	brokenDisk      = model.BrokenDisk
-	inItsWords      = model.InItsWords
-
-	// othersLevels is none: the outcome of levels is what the position has.
-	othersLevels = "levels that another write has set, or that have gone with the position"
-)
-
-// executed are the executions of an operation under keys.
-func (w *world) executed(op trading.Operation, keys ...trading.Key) (list []tradingsim.Execution) {
-	slices.Sort(keys)
-	for _, key := range slices.Compact(keys) {
-		for _, e := range w.sim.Executed(string(key)) {
-			if e.Operation == string(op) {
-				list = append(list, e)
-			}
-		}
-	}
-	return list
-}
 
 // check holds everything that was said so far against the ledger.
 func (w *world) check(when string) {
@@ -72,16 +42,17 @@ func (w *world) checkOnce(when string) {
 			probes += in.probes
 		}
 		list := w.executed(group[0].Operation, keys...)
-		if len(list) < 2 {
-			continue
-		}
-		if why := w.whyTwice(group, list, probes); why != "" {
-			w.excepted[why] = true
-			w.doubled = why
-			continue
-		}
-		w.problem("%s: %s was executed %d times", when, group[0].Operation, len(list))
+		w.Once(fmt.Sprintf("%s: %s", when, group[0].Operation), len(list), func() string {
+			why := w.whyTwice(group, list, probes)
+			w.doubled = cmp.Or(why, w.doubled)
+			return why
+		})
 	}
+}
+
+// executed are the executions of an operation under keys.
+func (w *world) executed(op trading.Operation, keys ...trading.Key) []tradingsim.Execution {
+	return rig.Executed(w.sim, op, keys...)
 }
 
 // whyTwice names the exception behind a double; "" if there is none.
@@ -89,25 +60,25 @@ func (w *world) whyTwice(group []*written, list []tradingsim.Execution, probes i
 	apart := list[len(list)-1].At.Sub(list[0].At)
 	switch {
 	case w.jump != 0:
-		return jumped
+		return rig.Jumped
 	case isGivenUp(group[0]): // its bytes went once
 		return ""
 	case w.lateTold() || w.worked && probes > 0:
-		return lateProbe
+		return rig.LateProbe
 	case apart >= 23*time.Hour && w.named:
-		return forgotten
+		return rig.Forgotten
 	case w.longWork():
-		return outlived
+		return rig.Outlived
 	case w.copied() && w.worked:
-		return repeated
+		return rig.Repeated
 	case w.inItsWords(): // and the next take has another key
-		return inItsWords
+		return rig.InItsWords
 	case w.worked && w.kind != solo:
-		return unstoredCross
+		return rig.Unstored
 	case w.worked && w.ttl != 0:
-		return failedAfterWork
+		return rig.FailedAfterWork
 	case w.worked && w.untold(group, list[:len(list)-1]): // the name is new by the journal, and the key free by the service
-		return brokenDisk
+		return rig.BrokenDisk
 	default:
 		return ""
 	}
@@ -155,7 +126,7 @@ func (w *world) checkEnds(when string) {
 		if in.end == nil || in.key() == "" { // its beginning was lost
 			continue
 		}
-		w.hold(when, fmt.Sprintf("the end of %s by %s", in.ID, in.why), *in.end, in.Operation, in.ID, in.keys)
+		w.hold(fmt.Sprintf("%s: the end of %s by %s", when, in.ID, in.why), *in.end, in.Operation, in.ID, in.keys)
 	}
 }
 
@@ -178,7 +149,7 @@ func (w *world) checkTold(when string) {
 			w.checkName(when, t)
 			continue
 		}
-		w.hold(when, fmt.Sprintf("what %s was told (%v)", t.by, t.err), t.outcome, t.op, t.id, keys)
+		w.hold(fmt.Sprintf("%s: what %s was told (%v)", when, t.by, t.err), t.outcome, t.op, t.id, keys)
 	}
 }
 
@@ -191,44 +162,47 @@ func (w *world) checkName(when string, t told) {
 	for _, in := range w.order {
 		ran := w.executed(in.Operation, in.keys...)
 		if in.name != "" && !isGivenUp(in) && len(ran) > 0 && ran[0].At.Before(t.at) {
-			if t.op == trading.OpTPSL && w.levelsGone() {
-				w.excepted[othersLevels] = true
-				continue
-			}
-			w.problem("%s: %s was told of an id that has run that it is not applied: %v", when, t.by, t.err)
+			w.Said(fmt.Sprintf("%s: what %s was told of an id that has run (%v)", when, t.by, t.err), trading.NotApplied, len(ran), func() string {
+				if t.op == trading.OpTPSL && w.levelsGone() {
+					return rig.OthersLevels
+				}
+				return ""
+			})
 		}
 	}
 }
 
 // hold holds an outcome against the ledger.
-func (w *world) hold(when, what string, o trading.Outcome, op trading.Operation, id trading.IntentID, keys []trading.Key) {
-	n := len(w.executed(op, keys...))
-	if !rig.Contradicts(o, n) {
+func (w *world) hold(what string, o trading.Outcome, op trading.Operation, id trading.IntentID, keys []trading.Key) {
+	list := w.executed(op, keys...)
+	if o == trading.NotApplied && w.anotherUsed(id, keys) {
 		return
 	}
-	ran := n > 0
+	w.Said(what, o, len(list), func() string { return w.whyFalse(op, id, list) })
+}
+
+// whyFalse names the exception behind a false word about a write; "" if there is none.
+func (w *world) whyFalse(op trading.Operation, id trading.IntentID, list []tradingsim.Execution) string {
+	ran := len(list) > 0
 	switch {
 	case w.jump != 0:
-		w.excepted[jumped] = true
+		return rig.Jumped
 	case op == trading.OpTPSL && (!ran && w.levelsSet() || ran && w.levelsGone()):
-		w.excepted[othersLevels] = true
+		return rig.OthersLevels
 	case !ran && w.badDisk() && (op == trading.OpClose || op == trading.OpTPSL): // under a key that the journal did not take
-		w.excepted[brokenDisk] = true
+		return rig.BrokenDisk
 	case !ran && w.doubled != "": // another write's second order looks like this one's
-		w.excepted[w.doubled] = true
-	case ran && w.anotherUsed(id, keys):
-	case ran && w.notTaken(id, w.executed(op, keys...)):
-		w.excepted[brokenDisk] = true
+		return w.doubled
+	case ran && w.notTaken(id, list):
+		return rig.BrokenDisk
 	case w.inItsWords(): // not run: the trace is of another write, which ran and is taken not to have
-		w.excepted[inItsWords] = true
-	case !ran:
-		w.problem("%s: %s is applied, and it was not executed", when, what)
-	case w.copied():
-		w.excepted[repeated] = true
-	case w.longWork():
-		w.excepted[outlived] = true
+		return rig.InItsWords
+	case ran && w.copied():
+		return rig.Repeated
+	case ran && w.longWork():
+		return rig.Outlived
 	default:
-		w.problem("%s: %s is not applied, and it was executed %d times", when, what, n)
+		return ""
 	}
 }
 
@@ -297,13 +271,16 @@ func (w *world) checkJournaled(when string) {
 		}
 	}
 	for _, e := range w.sim.Ledger() {
-		switch {
-		case e.Actor != "api" || known[e.Key] || w.settled, e.Operation == string(trading.OpCancelOrder):
-		case w.badDisk() && (e.Operation == string(trading.OpClose) || e.Operation == string(trading.OpTPSL)):
-			w.excepted[brokenDisk] = true
-		default:
-			w.problem("%s: %s ran under %s, which no journal knows", when, e.Operation, e.Key)
+		exit := e.Operation == string(trading.OpClose) || e.Operation == string(trading.OpTPSL)
+		if e.Actor != "api" || known[e.Key] || w.settled || e.Operation == string(trading.OpCancelOrder) {
+			continue
 		}
+		w.Wrong(func() string {
+			if exit && w.badDisk() {
+				return rig.BrokenDisk
+			}
+			return ""
+		}, "%s: %s ran under %s, which no journal knows", when, e.Operation, e.Key)
 	}
 }
 
@@ -315,24 +292,21 @@ func (w *world) checkPaper(when string) {
 			n++
 		}
 	}
-	late := w.metOne("arrives", "a copy", "works for 10m", "works for 14m50s", "sent twice")
-	for _, t := range w.told {
-		wrong := rig.Contradicts(t.outcome, n)
-		switch {
-		case wrong && w.inItsWords():
-			w.excepted[inItsWords] = true
-		case wrong && late:
-			w.excepted[latePaper] = true
-		case wrong:
-			w.problem("%s: %s was told %s, and it was executed %d times", when, t.by, t.outcome, n)
+	why := func() string {
+		if w.metOne("arrives", "a copy", "works for 10m", "works for 14m50s", "sent twice") {
+			return rig.LatePaper
 		}
+		return ""
 	}
-	switch {
-	case n > 1 && late:
-		w.excepted[latePaper] = true
-	case n > 1:
-		w.problem("%s: a paper write was executed %d times", when, n)
+	for _, t := range w.told {
+		w.Said(fmt.Sprintf("%s: what %s was told (%v)", when, t.by, t.err), t.outcome, n, func() string {
+			if w.inItsWords() {
+				return rig.InItsWords
+			}
+			return why()
+		})
 	}
+	w.Once(when+": a paper write", n, why)
 }
 
 // reason puts into a few words why a write stays Unknown.

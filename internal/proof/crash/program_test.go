@@ -202,10 +202,8 @@ func (p *program) recover(last bool) {
 	if p.isDead() {
 		return
 	}
-	for _, left := range pending {
-		if left.Left && err == nil && failed == nil {
-			p.world.problem("%s: Recover has no error, and left %s open", p.name, left.ID)
-		}
+	if err == nil && failed == nil {
+		p.world.Ended(p.name+": Recover has no error", slices.DeleteFunc(pending, func(w trading.PendingWrite) bool { return !w.Left }))
 	}
 }
 

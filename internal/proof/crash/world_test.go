@@ -26,6 +26,7 @@ const account = "acc_1"
 // the person, the disks, and what the oracle knows.
 type world struct {
 	schedule
+	rig.Oracle
 	t       testing.TB // until whose end its connections are served
 	sim     *tradingsim.Sim
 	url     string // of the service, where it is not the simulation's own
@@ -45,10 +46,9 @@ type world struct {
 	order    []*written
 	told     []told
 	problems []string
-	settled  bool            // a write that ran has ended, and the file keeps nothing more of it
-	excepted map[string]bool // exceptions that came about
-	reasons  []string        // why a write stayed Unknown
-	doubled  string          // the exception by which a write was executed twice
+	settled  bool     // a write that ran has ended, and the file keeps nothing more of it
+	reasons  []string // why a write stayed Unknown
+	doubled  string   // the exception by which a write was executed twice
 
 	firstDates map[string]string           // of the first answer under a key
 	cache      rig.Cache                   // what something in front has of reads
@@ -96,12 +96,14 @@ type told struct {
 
 // newRecords is a world without a service.
 func newRecords(s schedule, dir string) *world {
-	return &world{
+	w := &world{
 		schedule: s, dir: dir, started: time.Now(), planned: map[string]int{}, met: map[string]bool{},
-		writes: map[trading.IntentID]*written{}, excepted: map[string]bool{},
+		writes:     map[trading.IntentID]*written{},
 		firstDates: map[string]string{}, cache: rig.Cache{Lasts: s.cached, Serves: func(req *http.Request) bool { return !rig.NoCache(req) }}, probing: map[trading.Key]int{}, failed: map[string]time.Time{},
 		offset: s.skew, given: map[trading.IntentID]string{},
 	}
+	w.Problem = w.problem
+	return w
 }
 
 func newWorld(t testing.TB, s schedule, dir string) *world {

@@ -13,11 +13,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // TestExceptionsAreListed holds what the search counts apart against the list.
 func TestExceptionsAreListed(t *testing.T) {
-	list := Exceptions()
+	list := rig.Exceptions()
 	for f := apart; f < findingCount; f++ {
 		if f != probeRanTwice && list[findings[f]] == "" {
 			t.Errorf("counted apart, and not in the list: %s", findings[f])
@@ -28,8 +30,8 @@ func TestExceptionsAreListed(t *testing.T) {
 // Each accident that the page names is one of the list, and the other way round: one by one,
 // and none of them twice.
 func TestNoDocumentNamesAnotherException(t *testing.T) {
-	list := Exceptions()
-	source, err := parser.ParseFile(token.NewFileSet(), "exceptions.go", nil, 0)
+	list := rig.Exceptions()
+	source, err := parser.ParseFile(token.NewFileSet(), "../../testing/rig/exceptions.go", nil, 0)
 	require.NoError(t, err)
 	names := 0
 	ast.Inspect(source, func(n ast.Node) bool {
@@ -42,7 +44,7 @@ func TestNoDocumentNamesAnotherException(t *testing.T) {
 		t.Errorf("%d exceptions have a name, %d are in the list", names, len(list))
 	}
 	before, outcomes, _ := strings.Cut(section(t, "docs/outcomes.md", "## What no client can promise", "## "), "possible besides: - ")
-	assert.Contains(t, before, list[LateProbe], "docs/outcomes.md does not say %q", list[LateProbe])
+	assert.Contains(t, before, list[rig.LateProbe], "docs/outcomes.md does not say %q", list[rig.LateProbe])
 	parts := strings.Split(outcomes, " - ")
 	if len(parts) < 9 {
 		t.Errorf("docs/outcomes.md: %q", parts)
@@ -58,7 +60,7 @@ func TestNoDocumentNamesAnotherException(t *testing.T) {
 				said++
 			}
 		}
-		if said != 1 && !(exception == LateProbe && said == 0) { // it stands before them
+		if said != 1 && !(exception == rig.LateProbe && said == 0) { // it stands before them
 			t.Errorf("docs/outcomes.md says %q in %d places", exception, said)
 		}
 	}

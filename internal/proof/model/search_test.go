@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 )
 
 // option is one way in which a moment can go on. An ordinary one costs nothing, an
@@ -124,19 +126,19 @@ var findings = [findingCount]string{
 	stuck:              "it goes on for ever",
 	untold:             "answers contradict what was said or one another, and nobody says so",
 	overwritten:        "an older level replaced a newer one for good",
-	probeRan:           LateProbe,
+	probeRan:           rig.LateProbe,
 	probeRanTwice:      "the probe ran it a second time",
-	after5xx:           FailedAfterWork,
-	outlived:           Outlived,
-	clocks:             Jumped,
-	longDelay:          LateRequest,
-	named24h:           Forgotten,
-	acrossJournals:     Unstored,
-	cancelled:          Cancelled,
-	latePaper:          LatePaper,
-	inItsWords:         InItsWords,
-	paused:             Paused,
-	brokenDisk:         BrokenDisk,
+	after5xx:           rig.FailedAfterWork,
+	outlived:           rig.Outlived,
+	clocks:             rig.Jumped,
+	longDelay:          rig.LateRequest,
+	named24h:           rig.Forgotten,
+	acrossJournals:     rig.Unstored,
+	cancelled:          rig.Cancelled,
+	latePaper:          rig.LatePaper,
+	inItsWords:         rig.InItsWords,
+	paused:             rig.Paused,
+	brokenDisk:         rig.BrokenDisk,
 }
 
 // result is what the search of a scenario saw.

@@ -25,11 +25,6 @@ func Drift(began, now time.Time, anHour time.Duration) time.Duration {
 	return now.Sub(began) / time.Minute * anHour / 60
 }
 
-// Contradicts reports whether an outcome is not what became of a write that ran so often.
-func Contradicts(o trading.Outcome, ran int) bool {
-	return o == trading.Applied && ran == 0 || o == trading.NotApplied && ran > 0
-}
-
 // Paces buys and sells in turn, so far apart. It returns what failed.
 func Paces(ctx context.Context, a *trading.Account, orders int, apart time.Duration) (err error) {
 	for i := range orders {

@@ -1,7 +1,7 @@
-package model
+package rig
 
-// The accidents that no client can promise away, by the names that the searches here and
-// in internal/proof/crash count them by.
+// The accidents that no client can promise away, by the names that the searches of internal/proof
+// count them by.
 const (
 	FailedAfterWork = "a 5xx after the work, sent again within the TTL"
 	LateProbe       = "a late probe"
