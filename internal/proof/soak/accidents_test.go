@@ -296,9 +296,8 @@ func (v variant) trial(t *testing.T) {
 	}
 	close(over)
 	disturbing.Wait()
-	tally.lost = s.lost
 	if v.bots == nil {
-		tally.check(s.sim.Ledger(), s.copied)
+		tally.check(s)
 	}
 	for _, c := range all {
 		if err, left := c.Close(), (*trading.PendingError)(nil); err != nil && !errors.As(err, &left) {

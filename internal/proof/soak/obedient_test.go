@@ -99,22 +99,12 @@ func (b *bots) trade(ctx context.Context, client *trading.Client, s *service, ta
 
 // check holds the ledger against the decisions.
 func (b *bots) check(s *service, tally *tally, made []decision) {
-	ran, keys := map[string]int{}, map[string]string{}
-	for _, e := range s.sim.Ledger() {
-		if e.Actor == "api" && e.Operation == string(trading.OpOrder) {
-			ran[e.Size.String()]++
-			keys[e.Size.String()] = e.Key
-		}
-	}
+	all := executions(s.sim.Ledger())
 	for _, d := range made {
-		size := d.size.String()
-		switch n := ran[size]; {
-		case n > 1 && s.lost[keys[size]]:
-			tally.count("sent again after a 5xx that nobody heard, and executed again")
-		case n > 1:
-			tally.problem("a decision of %s was executed %d times", size, n)
-		case d.end == obedient.Dropped && n > 0:
-			tally.problem("a decision of %s was dropped, and was executed", size)
+		ran := all[sizeID(string(trading.OpOrder), d.size)]
+		tally.Once(fmt.Sprintf("a decision of %s", d.size), len(ran), s.whyTwice(ran))
+		if d.end == obedient.Dropped {
+			tally.Said(fmt.Sprintf("a decision of %s was dropped", d.size), trading.NotApplied, len(ran), nil)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func (v variant) run(t *testing.T) {
 		s := newService(round, v.mix, newDice(*seed, uint64(1+round)), v.sim...)
 		way.connect(s.sim.Transport())
 		v.round(t, round, []*trading.Client{client}, s, tally)
-		tally.check(s.sim.Ledger(), s.copied)
+		tally.check(s)
 		for name, n := range s.met {
 			met[name] += n
 		}

@@ -13,30 +13,34 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/tradingsim"
 )
 
-// write is what was asked of the service, and what its caller was told in the end.
-type write struct {
+// word is what a caller was told of a write, or what was found out of it.
+type word struct {
 	op      trading.Operation
-	size    decimal.Decimal // of an order, and no other's
-	key     trading.Key     // the last one sent; empty on the sandbox
+	ran     string // what names its executions: see executions; empty where nothing does
 	outcome trading.Outcome
-	err     error
+	cause   any  // the error, or the evidence
+	byReads bool // it is what reads of the account say
 }
 
-// tally counts what a soak came to, and keeps the writes of a round to hold them
+// tally counts what a soak came to, and keeps the words of a round to hold them
 // against the ledger.
 type tally struct {
-	mu          sync.Mutex
-	writes      []write
-	resolutions []trading.Resolution
-	figures     map[string]int
-	problems    []string
-	lost        map[string]bool // keys under which a 5xx was not heard, of the round
+	rig.Oracle
+	mu       sync.Mutex
+	words    []word
+	figures  map[string]int
+	problems []string
 }
 
-func newTally() *tally { return &tally{figures: map[string]int{}} }
+func newTally() *tally {
+	t := &tally{figures: map[string]int{}}
+	t.Problem = t.problem
+	return t
+}
 
 func (t *tally) count(what string) {
 	t.mu.Lock()
@@ -82,20 +86,30 @@ func (t *tally) write(op trading.Operation, size decimal.Decimal, m trading.Meta
 	if m.Replayed {
 		t.count("replays")
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.writes = append(t.writes, write{op, size, m.Key, outcome, err})
+	w := word{op: op, ran: string(m.Key), outcome: outcome, cause: err}
+	if isOrder(op) {
+		w.ran = sizeID(string(op), size)
+	}
+	w.byReads = err != nil && strings.Contains(err.Error(), "("+trading.EvidenceAccounting.String()+":")
+	t.keep(w)
 }
 
-// verdict keeps what was found out about a write of which its caller was not told.
+// resolution keeps what was found out about a write of which its caller was not told.
 func (t *tally) resolution(v trading.Resolution) {
+	w := word{op: v.Intent.Operation, ran: string(v.Intent.Key), outcome: v.Outcome, cause: v.Evidence, byReads: v.Evidence == trading.EvidenceAccounting}
+	if w.ran == "" && isOrder(w.op) { // a paper write, which its answer decided late
+		w.ran = sizeID(string(w.op), sizeIn(v.Intent.Body))
+	}
+	t.keep(w)
+}
+
+func (t *tally) keep(w word) {
+	if w.ran == "" {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	kept := trading.Intent{Operation: v.Intent.Operation, Key: v.Intent.Key}
-	if kept.Key == "" {
-		kept.Body = v.Intent.Body
-	}
-	t.resolutions = append(t.resolutions, trading.Resolution{Intent: kept, Outcome: v.Outcome, Evidence: v.Evidence})
+	t.words = append(t.words, w)
 }
 
 // kindOf names the type of an error: one that is none of the client's is a problem.
@@ -132,69 +146,42 @@ func (t *tally) kindOf(op trading.Operation, err error) string {
 	return "of no type"
 }
 
-// check holds a round's writes against what was executed, and forgets them.
-func (t *tally) check(ledger []tradingsim.Execution, copied bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	byKey, bySize := executions(ledger)
-	for key, n := range byKey {
-		if n > 1 && t.lost[key] {
-			t.figures["sent again after a 5xx that nobody heard, and executed again"]++
-		} else if n > 1 {
-			t.problems = append(t.problems, fmt.Sprintf("key %s was executed %d times", key, n))
+// check holds a round's words against what was executed, and forgets them.
+func (t *tally) check(s *service) {
+	ledger := s.sim.Ledger()
+	all := executions(ledger)
+	for id, ran := range all {
+		if !isOrder(trading.Operation(ran[0].Operation)) || id != ran[0].Key { // those are there by their size
+			t.Once(id, len(ran), s.whyTwice(ran))
 		}
 	}
-	for _, w := range t.writes {
-		n, known := 0, w.key != ""
-		switch {
-		case isOrder(w.op):
-			n, known = bySize[sizeID(string(w.op), w.size)], true
-			t.figures["orders executed"] += n
-		case known:
-			n = byKey[string(w.key)]
-		}
-		switch {
-		case n > 1 && t.lost[string(w.key)]:
-		case n > 1:
-			t.problems = append(t.problems, fmt.Sprintf("%s of %s was executed %d times", w.op, w.size, n))
-		case w.op == trading.OpTPSL && known && byReads(w.err): // what is in force, which another worker may have set
-			if (w.outcome == trading.Applied) != (n > 0) {
-				t.figures["levels that somebody else has set or overwritten"]++
+	for _, w := range t.words {
+		ran := all[w.ran]
+		t.Said(fmt.Sprintf("%s of %s (%v)", w.op, strings.TrimPrefix(w.ran, string(w.op)+" "), w.cause), w.outcome, len(ran), func() string {
+			switch {
+			case w.byReads && w.op == trading.OpTPSL: // what is in force, which another worker may have set
+				return rig.OthersLevels
+			case w.byReads && dropped(ledger, ran):
+				return "orders that rested until their account's status dropped them"
+			case s.copied && len(ran) > 0 && unstored(w.cause): // a copy of a request whose refusal the service does not store
+				return rig.Repeated
+			default:
+				return ""
 			}
-		case w.outcome == trading.Applied && n == 0 && known:
-			t.problems = append(t.problems, fmt.Sprintf("%s under %s was called applied, and was not executed: %v", w.op, w.key, w.err))
-		case w.outcome == trading.NotApplied && n > 0 && copied && unstored(w.err):
-			// A copy of a request whose refusal the service does not store.
-			t.figures["copies of a refused request that ran"]++
-		case w.outcome == trading.NotApplied && n > 0 && dropped(ledger, w.key):
-		case w.outcome == trading.NotApplied && n > 0:
-			t.problems = append(t.problems, fmt.Sprintf("%s under %s was called not applied, and was executed: %v", w.op, w.key, w.err))
-		}
-	}
-	for _, v := range t.resolutions {
-		n := byKey[string(v.Intent.Key)]
-		if v.Intent.Key == "" { // a paper write, which its answer decided late
-			if !isOrder(v.Intent.Operation) {
-				continue
-			}
-			n = bySize[sizeID(string(v.Intent.Operation), sizeIn(v.Intent.Body))]
-		}
-		switch {
-		case v.Intent.Operation == trading.OpTPSL && v.Evidence == trading.EvidenceAccounting:
-			// Levels are judged by what is in force, which another worker may have set.
-			if (v.Outcome == trading.Applied) != (n > 0) {
-				t.figures["levels that somebody else has set or overwritten"]++
-			}
-		case v.Outcome == trading.Applied && n == 0:
-			t.problems = append(t.problems, fmt.Sprintf("%s under %s: the resolution is applied by %s, and it was not executed", v.Intent.Operation, v.Intent.Key, v.Evidence))
-		case v.Outcome == trading.NotApplied && n > 0 && v.Evidence == trading.EvidenceAccounting && dropped(ledger, v.Intent.Key):
-			t.figures["orders that rested until their account's status dropped them"]++
-		case v.Outcome == trading.NotApplied && n > 0:
-			t.problems = append(t.problems, fmt.Sprintf("%s under %s: the resolution is not applied by %s, and it was executed", v.Intent.Operation, v.Intent.Key, v.Evidence))
-		}
+		})
 	}
 	t.figures["executions"] += len(ledger)
-	t.writes, t.resolutions = nil, nil
+	t.words = nil
+}
+
+// whyTwice names the exception behind executions of one write: a 5xx after the work was not heard.
+func (s *service) whyTwice(ran []tradingsim.Execution) func() string {
+	return func() string {
+		if slices.ContainsFunc(ran, func(e tradingsim.Execution) bool { return s.lost[e.Key] }) {
+			return rig.FailedAfterWork
+		}
+		return ""
+	}
 }
 
 // sizeIn is the size that a body of an order asks for.
@@ -206,48 +193,37 @@ func sizeIn(body trading.Body) decimal.Decimal {
 
 // dropped reports whether an order or a run is gone that never filled: a change of status
 // ends it, and then the account shows nothing of it.
-func dropped(ledger []tradingsim.Execution, key trading.Key) bool {
-	rested := false
-	for _, e := range ledger {
-		if e.Key != string(key) {
-			continue
-		}
-		if e.Filled {
-			return false
-		}
-		rested = rested || e.Operation == string(trading.OpLimit) || strings.HasPrefix(e.Operation, "POST /orders/")
-	}
-	return rested
-}
-
-// byReads reports whether a call says that it was found out by reads of the account.
-func byReads(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "("+trading.EvidenceAccounting.String()+":")
+func dropped(ledger, ran []tradingsim.Execution) bool {
+	return len(ran) > 0 && isOrder(trading.Operation(ran[0].Operation)) && !slices.ContainsFunc(ledger, func(e tradingsim.Execution) bool {
+		return e.Key == ran[0].Key && e.Filled
+	})
 }
 
 // unstored reports whether an error is a refusal that the service gives in front of
 // the key, or does not keep under it.
-func unstored(err error) bool {
+func unstored(cause any) bool {
+	err, _ := cause.(error)
 	var refusal *trading.Error
 	return errors.As(err, &refusal) &&
 		(refusal.Status >= 500 || refusal.Code == trading.CodeRateLimited || refusal.Code == trading.CodeAPIAccessDenied)
 }
 
-// executions counts what callers had executed, by key and by the size of an order.
-func executions(ledger []tradingsim.Execution) (byKey, bySize map[string]int) {
-	byKey, bySize = map[string]int{}, map[string]int{}
+// executions are those of callers, by their key, and by the size of an order, which no other has.
+func executions(ledger []tradingsim.Execution) map[string][]tradingsim.Execution {
+	all := map[string][]tradingsim.Execution{}
 	for _, e := range ledger {
 		if e.Actor != "api" {
 			continue
 		}
 		if e.Key != "" {
-			byKey[e.Key]++
+			all[e.Key] = append(all[e.Key], e)
 		}
 		if isOrder(trading.Operation(e.Operation)) {
-			bySize[sizeID(e.Operation, e.Size)]++
+			id := sizeID(e.Operation, e.Size)
+			all[id] = append(all[id], e)
 		}
 	}
-	return byKey, bySize
+	return all
 }
 
 func sizeID(op string, size decimal.Decimal) string { return op + " " + size.String() }
@@ -270,6 +246,9 @@ func (t *tally) String() string {
 		return t.figures[b] - t.figures[a]
 	})
 	var text strings.Builder
+	for _, why := range slices.Sorted(maps.Keys(t.Excepted)) {
+		fmt.Fprintf(&text, "%9d  excepted: %s\n", t.Excepted[why], why)
+	}
 	for _, name := range names {
 		fmt.Fprintf(&text, "%9d  %s\n", t.figures[name], name)
 	}

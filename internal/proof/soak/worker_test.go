@@ -242,10 +242,7 @@ func (w *worker) resolve(ctx context.Context, cause error) {
 	if failed.Intent == "" {
 		return
 	}
-	found := trading.NotApplied
-	if byKey, _ := executions(w.service.sim.Ledger()); byKey[string(r.Intent.Key)] > 0 {
-		found = trading.Applied
-	}
+	found := rig.Became(len(w.service.sim.Executed(string(r.Intent.Key))))
 	looked, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Hour) // resolving may have taken all of the other
 	defer cancel()
 	for range 5 { // the journal may not take it
