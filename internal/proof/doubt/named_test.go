@@ -244,6 +244,7 @@ func TestAnIDIsForgotten(t *testing.T) {
 		require.ErrorContains(r.T, r.ForgetClientOrderID(r.T.Context(), rig.Acc, trading.OpOrder, "1"), "no journal")
 		d := rig.NewDisk()
 		r = r.Restart(d)
+		r.Excepts(rig.Forgotten)
 		id := trading.WithClientOrderID("1")
 		r.Open(rig.Buy("0.05"), id)
 		time.Sleep(25 * time.Hour) // the service has forgotten the key

@@ -63,6 +63,7 @@ func TestWhatRestedMayBeGone(t *testing.T) {
 			_, err := r.Account().PlaceLimit(r.T.Context(), limit, trading.WithResolveTimeout(0))
 			require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
 			cancelAll(r.T, r.Sim)
+			r.Excepts(rig.Cancelled)
 			resolution, err := r.Resolved(err)
 			require.NotNil(r.T, resolution)
 			// A limit that somebody has cancelled since reads the same as one that never was:

@@ -206,12 +206,10 @@ func (v *verdict) judge(c cell, sim *tradingsim.Sim) {
 		return
 	}
 	v.ran = len(sim.Executed(key))
-	switch {
-	case v.ran > 1:
-		v.wrong = "executed twice"
-	case rig.Contradicts(v.Outcome, v.ran):
-		v.wrong = fmt.Sprintf("%s, and executed %d times", v.Outcome, v.ran)
-	case !v.Late && (v.ran > 0) != c.ran:
-		v.wrong = fmt.Sprintf("executed %d times, against the fault", v.ran)
+	o := rig.Oracle{Problem: func(format string, args ...any) { v.wrong = fmt.Sprintf(format, args...) }}
+	if !v.Late && (v.ran > 0) != c.ran {
+		o.Problem("executed %d times, against the fault", v.ran)
 	}
+	o.Said(v.Evidence.String(), v.Outcome, v.ran, nil)
+	o.Once(key, v.ran, nil)
 }

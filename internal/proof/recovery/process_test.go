@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
+	"github.com/tradingapi/trading-go/internal/testing/rig"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/tradingsim"
 	"github.com/tradingapi/trading-go/tradingtest"
@@ -23,6 +24,7 @@ const account = trading.AccountID("acc_1")
 // nothing by itself.
 type process struct {
 	*trading.Client
+	*rig.Witness
 	wire    *wire
 	journal journal.Store
 
@@ -55,8 +57,9 @@ func newJournal() journal.Store { return firstJournal{journal.NewMemory()} }
 
 // start begins a run on a journal.
 func start(t *testing.T, sim *tradingsim.Sim, j journal.Store, exclusive bool, more ...trading.Option) *process {
-	p := &process{journal: j, wire: &wire{next: sim.Transport()}}
-	opts := []trading.Option{trading.WithJournal(j), trading.WithTransport(p.wire), trading.WithHooks(trading.Hooks{
+	w, heard := rig.Hears(t, sim)
+	p := &process{Witness: w, journal: j, wire: &wire{next: sim.Transport()}}
+	opts := []trading.Option{heard, trading.WithJournal(j), trading.WithTransport(p.wire), trading.WithHooks(trading.Hooks{
 		Resolved: func(_ context.Context, r trading.Resolution) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -159,3 +162,11 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // aLittle is shorter than any wait of the client's.
 const aLittle = time.Millisecond
+
+// ended holds that nothing is in doubt.
+func (p *process) ended(t *testing.T, when string) {
+	left, err := p.Pending(t.Context())
+	require.NoError(t, err)
+	o := rig.Oracle{Problem: t.Errorf}
+	o.Ended(when, left)
+}

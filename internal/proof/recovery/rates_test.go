@@ -179,15 +179,10 @@ func tradeUnder(t *testing.T, rates []rate, dice *rand.Rand, exclusive, reads bo
 		cancel()
 		if r == nil || r.Outcome == trading.Unknown {
 			unknown[strings.TrimPrefix(why.Error(), trading.ErrUndetermined.Error()+": ")]++
-			found := trading.NotApplied
-			if len(sim.Executed(string(r.Intent.Key))) > 0 {
-				found = trading.Applied
-			}
+			found := rig.Became(len(sim.Executed(string(r.Intent.Key))))
 			require.NoError(t, bot.Acknowledge(t.Context(), r.Intent.ID, found, "by the simulator's ledger"))
 		}
 	}
-	checkResolved(t, bot, sim)
-	once(t, sim)
 	return writes, unknown
 }
 

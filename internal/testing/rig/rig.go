@@ -21,6 +21,7 @@ import (
 // Rig is a simulated service and a client of it, joined in process.
 type Rig struct {
 	*trading.Client
+	*Witness
 	T   testing.TB
 	Sim *tradingsim.Sim
 }
@@ -35,7 +36,8 @@ func New(t testing.TB, simOpts []tradingsim.Option, opts ...trading.Option) Rig 
 // Join makes another client of a simulation; options win over what it sets.
 func Join(t testing.TB, sim *tradingsim.Sim, opts ...trading.Option) Rig {
 	t.Helper()
-	return Rig{ClientOf(t, sim, opts...), t, sim}
+	w, heard := Hears(t, sim)
+	return Rig{ClientOf(t, sim, append(opts, heard)...), w, t, sim}
 }
 
 // ClientOf is tradingtest.Client without a journal, whose reads many tests would count.
