@@ -10,6 +10,7 @@ import (
 
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/ledger"
+	"github.com/tradingapi/trading-go/internal/testing/defects"
 	"github.com/tradingapi/trading-go/internal/testing/depth"
 )
 
@@ -29,21 +30,38 @@ func searched(t *testing.T, begins func(seed uint64) *world) {
 		worlds = min(worlds, 2)
 	}
 	for seed := range worlds {
-		synctest.Test(t, func(t *testing.T) {
-			w := begins(*searchFirst + seed)
-			w.play()
-			for what, n := range w.found {
-				found[what] += n
+		searchOne(t, begins, *searchFirst+seed, found)
+	}
+	t.Log(found)
+}
+
+// searchOne plays a world, and counts what is found.
+func searchOne(t *testing.T, begins func(seed uint64) *world, seed uint64, found map[string]int) {
+	synctest.Test(t, func(t *testing.T) {
+		w := begins(seed)
+		w.play()
+		for what, n := range w.found {
+			found[what] += n
+		}
+		if w.wrong {
+			for _, line := range w.trace {
+				t.Log(line())
 			}
-			if w.wrong {
-				for _, line := range w.trace {
-					t.Log(line())
-				}
-				t.Fatalf("world %d: a wrong verdict", *searchFirst+seed)
+			t.Fatalf("world %d: a wrong verdict", seed)
+		}
+	})
+}
+
+// TestDefects plays the worlds in which the search has found something.
+func TestDefects(t *testing.T) {
+	for _, d := range defects.Of(defects.Books) {
+		t.Run(d.String(), func(t *testing.T) {
+			searchOne(t, map[string]func(uint64) *world{"orders": newWorld, "what waits": newWaits}[d.Play], d.Seed, map[string]int{})
+			if t.Failed() {
+				t.Log(d.Was)
 			}
 		})
 	}
-	t.Log(found)
 }
 
 // TestVerdictsHoldOfWhatWaits has the answers about limits and runs lost too. They are judged by their ids, and by courses

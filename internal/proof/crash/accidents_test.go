@@ -170,11 +170,11 @@ func (s *schedule) befall(r *rand.Rand) {
 		n = pick(r, 0, 1, 1, 2)
 	}
 	for range n {
-		a := accidents[r.IntN(len(accidents))]
 		if *only != "" {
-			a = accidentOf(*only)
+			s.meets(accidentOf(*only), r)
+			continue
 		}
-		s.meets(a, r)
+		s.meets(accidents[r.IntN(len(accidents))], r)
 	}
 	if *beside < 0 && r.IntN(8) == 0 {
 		s.meets(accidentOf(pick(r, "over connections", "over connections that swallow and acknowledge", "over a path that drops")), r)
