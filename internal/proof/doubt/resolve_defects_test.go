@@ -214,37 +214,6 @@ func TestRecoverPlacesNothing(t *testing.T) {
 	})
 }
 
-// Two programs place one named order at once, each with a journal of its own: they
-// converge on the stored answer, or end Unknown.
-func TestTwoProgramsPlaceOneNamedOrder(t *testing.T) {
-	for name, fault := range map[string]tradingsim.Fault{
-		"nothing goes wrong": tradingsim.Pass(), "reply lost": tradingsim.DropResponse(),
-		"request lost": tradingsim.DropRequest(), "stale price": tradingsim.Fail(409, "STALE_PRICE"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			rig.LiveTest(t, nil, nil, func(r rig.Rig) {
-				r.Sim.Fault("POST /orders", fault)
-				told := make(chan trading.Outcome, 2)
-				for range 2 {
-					program := rig.Join(r.T, r.Sim, trading.WithJournal(rig.NewDisk().Open()))
-					go func() {
-						_, err := program.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.SharedBreakout)
-						told <- trading.OutcomeOf(err)
-					}()
-				}
-				for range 2 {
-					outcome := <-told
-					ran := r.Ran(trading.OpOrder)
-					assert.LessOrEqual(r.T, ran, 1)
-					assert.False(r.T, outcome == trading.Applied && ran == 0)
-				}
-				time.Sleep(time.Hour)
-				assert.LessOrEqual(r.T, r.Ran(trading.OpOrder), 1)
-			})
-		})
-	}
-}
-
 // A position that is gone because the account passed was not closed by the close that
 // never arrived.
 func TestAPassIsNotTheClose(t *testing.T) {
