@@ -313,6 +313,76 @@ func TestASlotThatComesTooLateIsGivenBack(t *testing.T) {
 	})
 }
 
+// naming is a store that names its slots.
+type naming struct {
+	ratelimit.Store
+	takes time.Duration
+	mu    sync.Mutex
+	back  []string
+}
+
+func (s *naming) Take(_ context.Context, _ string, needs []ratelimit.Need, _ time.Duration) (ratelimit.Grant, error) {
+	time.Sleep(s.takes)
+	return ratelimit.Grant{Slot: "slot of " + needs[0].Bucket.Name}, nil
+}
+
+func (s *naming) Return(_ context.Context, slot string, _ []ratelimit.Need, _ bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.back = append(s.back, slot)
+	return nil
+}
+
+func (s *naming) Block(context.Context, ratelimit.Bucket, time.Duration) error { return nil }
+
+func (s *naming) Usage(_ context.Context, buckets []ratelimit.Bucket) ([]ratelimit.Usage, error) {
+	usages := make([]ratelimit.Usage, len(buckets))
+	for i, b := range buckets {
+		usages[i] = ratelimit.Usage{Bucket: b, Used: 7, Left: 5}
+	}
+	return usages, nil
+}
+
+// A store gets each slot back by the name that it has given it, and is asked what is used. What the service has
+// closed is closed, whatever the store knows of that.
+func TestAStoreThatNamesItsSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &naming{}
+		l := newLimiter(t, in(store))
+		use(t, l, asking(ratelimit.Read, ""))
+		synctest.Wait()
+		store.mu.Lock()
+		assert.Equal(t, []string{"slot of " + testKey}, store.back)
+		store.mu.Unlock()
+		l.BlockClass("closes", 30*time.Second)
+		usages, err := l.Usage(t.Context(), []string{testKey}, []string{"closes"})
+		require.NoError(t, err)
+		require.Len(t, usages, 2)
+		assert.Equal(t, 7, usages[0].Used)
+		assert.Equal(t, 5, usages[0].Left)
+		assert.Zero(t, usages[0].Closed)
+		assert.Equal(t, 30*time.Second, usages[1].Closed)
+		assert.Zero(t, usages[1].Left)
+	})
+}
+
+// A store that does not know that the service has closed a bucket gives a slot of it: that goes back, and who asked
+// for it waits.
+func TestASlotOfABucketThatHasClosedIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &naming{takes: 300 * time.Millisecond}
+		l := newLimiter(t, in(store))
+		time.AfterFunc(299*time.Millisecond, func() { l.BlockKey(testKey, 20*time.Second) })
+		began := time.Now()
+		use(t, l, asking(ratelimit.Read, ""))
+		assert.GreaterOrEqual(t, time.Since(began), 20*time.Second)
+		synctest.Wait()
+		store.mu.Lock()
+		defer store.mu.Unlock()
+		assert.Len(t, store.back, 2)
+	})
+}
+
 // Ten thousand who wait are not asked for one by one.
 func TestALongQueueAsksTheStoreSeldom(t *testing.T) {
 	if depth.Race { // it breaks down on so many timers in one bubble, https://go.dev/issue/78156; CI runs this without

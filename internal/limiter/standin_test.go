@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go/internal/testing/depth"
 	"github.com/tradingapi/trading-go/ratelimit"
@@ -34,6 +35,9 @@ func TestAStoreThatForgot(t *testing.T) {
 		assert.True(t, l.standIn.away.IsZero())
 		most, _ := l.part(&bucket, false)
 		assert.Equal(t, 0, most, "others have used what this process has not")
+		most, exits := l.part(&bucket, true)
+		assert.Equal(t, 140, most, "an exit has what is left, but for the reserve")
+		assert.Equal(t, 60, exits, "and then that")
 		grant.Since = began.Add(time.Second)
 		l.heard(&n, &grant)
 		assert.False(t, l.standIn.away.IsZero(), "it forgot")
@@ -43,6 +47,76 @@ func TestAStoreThatForgot(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		most, _ = l.part(&bucket, false)
 		assert.Equal(t, 540, most)
+	})
+}
+
+// Who has heard nothing of its store for a window does not know any more how many share it.
+func TestHowManyShareAStoreThatWentAway(t *testing.T) {
+	for heard, want := range map[time.Duration]int{Window - 1: 1, Window: unknownSharers} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimiter(t)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.heard(&needs{}, &ratelimit.Grant{Sharers: 1})
+			time.Sleep(heard)
+			l.goneAway()
+			assert.Equal(t, want, l.standIn.sharers, heard)
+		})
+	}
+}
+
+// deafDesk is a desk that takes nothing back.
+type deafDesk struct{ *desk }
+
+func (d deafDesk) Return(context.Context, string, []ratelimit.Need, bool) error {
+	return errors.New("connection refused")
+}
+
+func newDesk() *desk {
+	return &desk{inner: ratelimit.NewMemoryStore(), clients: map[string]bool{}, since: time.Now()}
+}
+
+// A store that fails as it gets a slot back is away as well as one that fails as it is asked: from then on a process
+// keeps to its part.
+func TestAStoreThatTakesNothingBackIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, in(deafDesk{newDesk()}), func(c *Options) { c.PerKey, c.ReservePct = 100, 20 })
+		use(t, l, asking(ratelimit.Read, ""))
+		synctest.Wait()
+		use(t, l, asking(ratelimit.Read, ""))
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		assert.False(t, l.standIn.away.IsZero())
+	})
+}
+
+// While a store that was away is back, its own count and the process's part both have to have room. A recovery that
+// finds none keeps nothing of its share.
+func TestARecoveryWithoutRoomKeepsNoShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newDesk()
+		l := newLimiter(t, in(store), func(c *Options) { c.PerKey, c.ReservePct = 100, 20 })
+		use(t, l, asking(ratelimit.Read, ""))
+		store.mu.Lock()
+		store.away = true
+		store.mu.Unlock()
+		drain(t, l, ratelimit.Read, "")
+		drain(t, l, ratelimit.Recovery, "")
+		store.mu.Lock()
+		store.away = false
+		store.mu.Unlock()
+		time.Sleep(2 * rest)
+		share := func() int {
+			shares, err := l.share.Usage(t.Context(), []ratelimit.Bucket{{Name: testKey, Limit: 33, Window: Window}})
+			require.NoError(t, err)
+			return shares[0].Used
+		}
+		held := share()
+		for range 20 {
+			_, err := l.Take(t.Context(), failFast(asking(ratelimit.Recovery, "")))
+			require.Error(t, err)
+		}
+		assert.Equal(t, held, share())
 	})
 }
 
@@ -238,7 +312,7 @@ func saturate(t *testing.T, processes int, lasts time.Duration, hangs, forgets, 
 // for one exit of each, however many they have: not for two, and not as much as the reserve was when it was full.
 func TestExitsWithoutTheStoreShareWhatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &desk{inner: ratelimit.NewMemoryStore(), clients: map[string]bool{}, since: time.Now()}
+		store := newDesk()
 		var processes [4]*Limiter
 		for i := range processes {
 			processes[i] = newLimiter(t, in(store), func(c *Options) { c.PerKey, c.ReservePct = 100, 20 })
