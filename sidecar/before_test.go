@@ -109,6 +109,28 @@ func TestKeysAfterADay(t *testing.T) {
 	})
 }
 
+// A key is forgotten after a day, as the service forgets it: then it is that of another write.
+func TestAKeyIsForgottenAfterADay(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		require.Equal(r.t, 200, r.do(r.live, "POST /orders", buy, "Idempotency-Key", "one").status)
+		time.Sleep(23 * time.Hour)
+		r.server.tidy(r.t.Context(), time.Now())
+		assert.Equal(r.t, 422, r.do(r.live, "POST /orders", buyMore, "Idempotency-Key", "one").status)
+		time.Sleep(2 * time.Hour)
+		r.server.tidy(r.t.Context(), time.Now())
+		again := r.do(r.live, "POST /orders", buyMore, "Idempotency-Key", "one")
+		assert.Equal(r.t, 200, again.status, again.body)
+		assert.Len(r.t, r.sim.Ledger(), 2)
+	})
+}
+
+// What the service repeats under a key the sidecar repeats, and nothing else.
+func TestWhatAKeyKeeps(t *testing.T) {
+	for status, keeps := range map[int]bool{0: false, 200: true, 400: true, 409: true, 429: false, 499: true, 500: false, 503: false} {
+		assert.Equal(t, keeps, keepsUnderKey(status), status)
+	}
+}
+
 // A write that is held back since a read before it was refused is answered, although its key may
 // have been used before.
 func TestHeldBackByARefusedRead(t *testing.T) {

@@ -1,12 +1,14 @@
 package sidecar
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/tradingsim"
@@ -31,6 +33,27 @@ func TestProtection(t *testing.T) {
 		closed := r.do(r.live, "POST /positions/close", closeBTC)
 		assert.Equal(t, 200, closed.status)
 		assert.Len(t, r.sim.Ledger(), 2)
+	})
+}
+
+// A protection that does not run is alerted of, unless it ends with its sidecar.
+func TestAProtectionThatDoesNotRunIsAlerted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, func(c *Config) {
+			c.Protect.Accounts = []trading.AccountID{"acc_1"}
+			c.Exclusive = []trading.AccountID{"acc_1"}
+		})
+		r.server.background()
+		synctest.Wait()
+		var alerts []string
+		say := func(text string) { alerts = append(alerts, text) }
+		ctx, end := context.WithCancel(t.Context())
+		r.server.guard.run(ctx, say) // a second time
+		require.Len(t, alerts, 1)
+		assert.Contains(t, alerts[0], "the protection has ended, and entries are refused")
+		end()
+		r.server.guard.run(ctx, say)
+		assert.Len(t, alerts, 1)
 	})
 }
 

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -59,6 +60,21 @@ func TestABotTrades(t *testing.T) {
 		refused := r.do(r.live, "POST /orders", `{"accountId":"acc_1","symbol":"BTC","side":"long","size":0.00001,"leverage":2}`)
 		assert.Equal(r.t, []any{400, "MIN_NOTIONAL", "not-applied"}, []any{refused.status, refused.code, refused.outcome})
 		assert.Empty(r.t, refused.header.Get(headerOwn))
+	})
+}
+
+// Of the headers of an answer those are passed on that the contract has.
+func TestTheHeadersOfAnAnswer(t *testing.T) {
+	inTime(t, nil, func(r *rig) {
+		r.sim.Fault("GET /trades", tradingsim.Raw(200, http.Header{
+			"Content-Type": {"application/json; charset=utf-8"}, "X-Ratelimit-Remaining": {"7"}, "Set-Cookie": {"a=b"}, "X-Served-By": {"10.0.0.1"},
+		}, `{"trades":[]}`))
+		trades := r.do(r.live, "GET /trades?accountId=acc_1", "")
+		require.Equal(r.t, 200, trades.status, trades.body)
+		assert.Equal(r.t, "7", trades.header.Get("X-Ratelimit-Remaining"))
+		assert.Equal(r.t, "application/json; charset=utf-8", trades.header.Get("Content-Type"))
+		assert.Empty(r.t, trades.header.Get("Set-Cookie"))
+		assert.Empty(r.t, trades.header.Get("X-Served-By"))
 	})
 }
 

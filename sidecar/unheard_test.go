@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"github.com/tradingapi/trading-go/sidecar/internal/localkey"
 	"net/http/httptest"
 	"testing"
 	"testing/synctest"
@@ -328,6 +329,19 @@ func TestAnEntryThatComesBehindARead(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		require.Equal(r.t, 200, r.by(waits(), r.live, "POST /orders", buy).status)
 		assert.Equal(r.t, 409, r.do(r.live, "POST /orders", buyMore).status)
+	})
+}
+
+// A read of another account says nothing of it.
+func TestAnEntryBehindAReadOfAnotherAccount(t *testing.T) {
+	inTime(t, []tradingsim.Option{tradingsim.WithAccount(tradingsim.Account{ID: "acc_1"}), tradingsim.WithAccount(tradingsim.Account{ID: "acc_2"})}, func(r *rig) {
+		key := r.key(localkey.Key{Name: "both", Live: true, Accounts: []string{"acc_1", "acc_2"}, May: localkey.Trade})
+		r.days("both")
+		r.sim.Fault("GET /positions", tradingsim.Delay(time.Second))
+		go r.do(key, "GET /positions?accountId=acc_2", "")
+		time.Sleep(time.Millisecond)
+		require.Equal(r.t, 200, r.by(waits(), key, "POST /orders", buy).status)
+		assert.Equal(r.t, 200, r.do(key, "POST /orders", buyMore).status)
 	})
 }
 
