@@ -154,6 +154,22 @@ func TestAdviceOf(t *testing.T) {
 	assert.Equal(t, Unknown, OutcomeOf(errors.New("somebody else's")))
 }
 
+// A key reaches all accounts of its holder, and the guard leaves those that it names, and the paper account.
+func TestOnlyAccounts(t *testing.T) {
+	guard := OnlyAccounts("acc_1", "acc_2")
+	for _, row := range []struct {
+		write Write
+		pass  bool
+	}{
+		{Write{Environment: EnvLive, Account: "acc_2"}, true},
+		{Write{Environment: EnvLive, Account: "acc_3"}, false},
+		{Write{Environment: EnvLive}, false},
+		{Write{Environment: EnvSandbox}, true},
+	} {
+		assert.Equal(t, row.pass, guard(t.Context(), row.write) == nil, "%+v", row.write)
+	}
+}
+
 func digestedTrade() Trade {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	return Trade{

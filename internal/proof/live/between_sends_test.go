@@ -210,6 +210,44 @@ func TestALateSuccessBesideASendUnderWay(t *testing.T) {
 	})
 }
 
+// It decides the call also where the second send is refused at the same moment.
+func TestALateSuccessBesideARefusal(t *testing.T) {
+	for range 20 { // which of the two is taken first is nobody's choice
+		synctest.Test(t, func(t *testing.T) {
+			sim, began := rig.NewSim(), time.Now()
+			service := &answering{Sim: sim, operation: "/positions/close", answer: func(w http.ResponseWriter, send int, next http.Handler, r *http.Request) {
+				if send == 1 {
+					time.Sleep(7*time.Second - time.Since(began))
+					next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				time.Sleep(7*time.Second - time.Since(began))
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusConflict)
+				_, _ = io.WriteString(w, `{"error":"idempotency_in_flight","message":"it is under way"}`)
+			}}
+			r := rig.Join(t, sim, rig.OverPipes(t, service).Option())
+			r.Open(rig.Buy("0.05"))
+			_, err := r.Account().ClosePosition(t.Context(), "BTC", halfOfIt)
+			require.NoError(t, err)
+			assert.Equal(t, 7*time.Second, time.Since(began))
+		})
+	}
+}
+
+// What a late success says of the position is known to the next order, as what any other says.
+func TestALateSuccessLeavesItsPosition(t *testing.T) {
+	overPipes(t, nil, func(r rig.Rig, _ *rig.Pipes) {
+		r.ReadAll()
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.Delay(6*time.Second))
+		r.Open(rig.Buy("0.05"))
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.Together(tradingsim.FailAfter(500, "internal_error"), tradingsim.DropResponse()))
+		result := r.Open(rig.Buy("0.02"))
+		assert.Equal(r.T, trading.Some(true), result.ExecutedTwice)
+	})
+}
+
 // A late refusal ends an entry's own doubt: from then on a guard holds it back beside another write in doubt.
 func TestALateRefusalEndsTheOwnDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

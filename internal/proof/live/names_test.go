@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -162,5 +163,24 @@ func TestTheKeyOfARefusalWasSent(t *testing.T) {
 		assert.Equal(r.T, keys[2], last.Key.Key)
 		assert.Equal(r.T, 3, last.Key.Try)
 		assert.Empty(r.T, d.Pending())
+	})
+}
+
+// Who takes an id again while its first call sends waits for that, as long as they like.
+func TestATakeThatLeavesBeforeTheFirstIsOver(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r.Sim.Fault(string(trading.OpOrder), tradingsim.Delay(3*time.Second))
+		first := make(chan error, 1)
+		go func() { first <- rig.EntryCall(r, rig.Breakout) }()
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(r.T.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := r.Account().PlaceOrder(ctx, rig.Buy("0.05"), rig.Breakout)
+		require.ErrorIs(r.T, err, context.DeadlineExceeded)
+		assert.Equal(r.T, trading.Unknown, trading.OutcomeOf(err))
+		assert.Equal(r.T, time.Second, time.Since(began))
+		require.NoError(r.T, <-first)
+		assert.Equal(r.T, 1, r.Sent(trading.OpOrder))
 	})
 }
