@@ -68,6 +68,26 @@ func TestReciprocal(t *testing.T) {
 
 func dec(text string) decimal.Decimal { return decimal.RequireFromString(text) }
 
+// The numbers of a test have an exponent of 30 at the most, either way.
+func TestNumbersOfATest(t *testing.T) {
+	for text, want := range map[string]bool{"1e30": true, "1E-30": true, "1e31": false, "1e-31": false, "1e": false, "x": false, "": false} {
+		_, err := parseNumber(text)
+		require.Equal(t, want, err == nil, "%q: %v", text, err)
+	}
+}
+
+// A text that is written as it is has no other form in JSON.
+func TestPlainTexts(t *testing.T) {
+	require.True(t, isPlain("BTC of acc_1 ~"))
+	for b := range 256 {
+		text := "a" + string([]byte{byte(b)})
+		if encoded, err := json.Marshal(text); isPlain(text) {
+			require.NoError(t, err)
+			require.Equal(t, `"`+text+`"`, string(encoded))
+		}
+	}
+}
+
 // TestHTTPDate holds the date against that of package time, over days and years.
 func TestHTTPDate(t *testing.T) {
 	var d httpDate

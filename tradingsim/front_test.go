@@ -36,6 +36,8 @@ func TestKeysAreJudgedInFrontOfEveryRoute(t *testing.T) {
 			before: func(s *tradingsim.Sim) { s.SetAccess(false) }},
 		{name: "the environment before denied", path: "/sandbox/account", key: (*tradingsim.Sim).LiveKey, status: 403, code: "wrong_environment",
 			opts: []tradingsim.Option{tradingsim.WithInterpretation(1)}, before: func(s *tradingsim.Sim) { s.SetAccess(false) }},
+		{name: "denied in the right environment", path: "/me", key: (*tradingsim.Sim).LiveKey, status: 403, code: "api_access_denied",
+			opts: []tradingsim.Option{tradingsim.WithInterpretation(1)}, before: func(s *tradingsim.Sim) { s.SetAccess(false) }},
 		{name: "unknown path without a key", path: "/nope", key: noKey, status: 404, code: "not_found"},
 		{name: "unknown path under the other interpretation", path: "/nope", key: noKey, status: 401, code: "missing_api_key",
 			opts: []tradingsim.Option{tradingsim.WithInterpretation(8)}},

@@ -101,3 +101,14 @@ func requireConserved(t *testing.T, sim *Sim) {
 		require.Equal(t, size.String(), sim.Position("a", symbol).String(), symbol)
 	}
 }
+
+func TestAnExecutionOnOneLine(t *testing.T) {
+	at := time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC)
+	for want, e := range map[string]Execution{
+		"7 10:15:00.000 a POST /orders: long 0.5 BTC at 64000": {ID: 7, At: at, Account: "a", Operation: "POST /orders", Filled: true, Side: "long", Size: decimal.New(5, -1), Symbol: "BTC", Price: decimal.New(64000, 0)},
+		"8 10:15:00.000 sandbox POST /positions/tpsl ETH {}":   {ID: 8, At: at, Operation: "POST /positions/tpsl", Symbol: "ETH", Body: []byte("{}")},
+		"9 10:15:00.000 sandbox POST /sandbox/reset":           {ID: 9, At: at, Operation: "POST /sandbox/reset"},
+	} {
+		require.Equal(t, want, e.String())
+	}
+}

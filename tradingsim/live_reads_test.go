@@ -128,6 +128,21 @@ func TestEachReadLagsApart(t *testing.T) {
 	}
 }
 
+// What fills by itself is seen a lag later, as what a request did.
+func TestWhatFillsByItselfLags(t *testing.T) {
+	bubble(t, liveSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {
+		b.post("/orders/limit", with(liveBTC, `"limitPrice":60000`)).ok()
+		time.Sleep(10 * time.Second)
+		sim.SetMark("BTC", "60000")
+		shown := func() int { return b.get("/positions?accountId=acc_1").ok().len("positions") }
+		time.Sleep(2 * time.Second)
+		require.Equal(t, "1", sim.Position("acc_1", "BTC").String())
+		require.Equal(t, 0, shown())
+		time.Sleep(4 * time.Second)
+		require.Equal(t, 1, shown())
+	}, tradingsim.WithLag(5*time.Second))
+}
+
 // A lag can end, and the reads show the present at once.
 func TestALagThatEnds(t *testing.T) {
 	bubble(t, liveSim, func(t *testing.T, sim *tradingsim.Sim, b bot) {

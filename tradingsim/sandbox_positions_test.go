@@ -53,6 +53,9 @@ func TestCloseFeeIsTheLegUnderTheOtherInterpretation(t *testing.T) {
 	_, b := paperSim(t, tradingsim.WithInterpretation(21))
 	b.post("/sandbox/orders", buyBTC).ok()
 	require.Equal(t, "28.8", b.post("/sandbox/positions/close", `{"symbol":"BTC"}`).ok().text("closed.fee"))
+	_, b = liveSim(t, tradingsim.WithInterpretation(21))
+	b.post("/orders", liveBTC).ok()
+	require.Equal(t, "28.80", b.post("/positions/close", `{"accountId":"acc_1","symbol":"BTC"}`).ok().text("fee"))
 }
 
 func TestCloseRefusals(t *testing.T) {
