@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,6 +53,45 @@ func TestEdge51_MetaAlwaysHasAJSON(t *testing.T) {
 		require.NoError(t, err)
 		_, err = json.Marshal(meta)
 		require.NoError(t, err, reset)
+	}
+}
+
+// A refusal has each member that the contract gives it, and what else there is beside them.
+func TestWhatARefusalSays(t *testing.T) {
+	_, err := rig.ScriptedClient(t, rig.NewScript(t, rig.Answered(400, `{"error":"SLIPPAGE_EXCEEDED","message":"No.","reason":"thin","symbol":"BTC","estSlippagePct":1.5,"maxSlippagePct":0.5,"depth":3}`))).
+		Sandbox.Trades(context.Background(), rig.Once)
+	refusal := rig.RefusalOf(t, err)
+	assert.Equal(t, trading.Code("SLIPPAGE_EXCEEDED"), refusal.Code)
+	assert.Equal(t, "No.", refusal.Message)
+	assert.Equal(t, "thin", refusal.Reason)
+	assert.Equal(t, "BTC", refusal.Symbol)
+	rig.EqualOpt(t, "1.5", refusal.EstSlippagePct)
+	rig.EqualOpt(t, "0.5", refusal.MaxSlippagePct)
+	assert.Equal(t, trading.Extra{"depth": json.RawMessage("3")}, refusal.Extra)
+}
+
+// An answer of something in front says why it is none of the service's, and a read is sent again where that failed.
+func TestAReadThatSomethingInFrontAnswers(t *testing.T) {
+	for _, row := range []struct {
+		status int
+		body   string
+		says   string
+		again  bool
+	}{
+		{200, "<html>", "not JSON", false},
+		{403, `{"detail":"x"}`, "an error without the service's shape", false},
+		{499, "<html>", "not JSON", false},
+		{500, "<html>", "not JSON", true},
+		{502, `{"detail":"x"}`, "an error without the service's shape", true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			script := rig.NewScript(t, slices.Repeat([]rig.Step{rig.Answered(row.status, row.body)}, 2)...)
+			_, err := rig.ScriptedClient(t, script).Sandbox.Trades(t.Context(), trading.WithRetry(trading.Retry{Attempts: 2}))
+			var edge *trading.GatewayError
+			require.ErrorAs(t, err, &edge)
+			assert.Equal(t, row.says, edge.Reason, "%d %s", row.status, row.body)
+			assert.Equal(t, row.again, len(script.Received()) == 2, "%d %s", row.status, row.body)
+		})
 	}
 }
 
