@@ -163,6 +163,27 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// TestWhatNoJournalSays has payloads with a right checksum that no journal has written: they are damage.
+func TestWhatNoJournalSays(t *testing.T) {
+	begun := appendRecord(nil, Record{Intent: "i", Name: "n"})
+	ended := appendRecord(slices.Clone(begun), Record{Intent: "i", Name: "n", Final: true})
+	for name, row := range map[string]struct {
+		payload []byte
+		valid   bool
+	}{
+		"a name that has ended is forgotten":  {appendForget(slices.Clone(ended), "n"), true},
+		"a name that nobody has is forgotten": {appendForget(nil, "n"), false},
+		"a name is forgotten that is pending": {appendForget(slices.Clone(begun), "n"), false},
+		"a forgotten intent begins again":     {appendRecord(appendForget(slices.Clone(ended), "n"), Record{Intent: "i", Name: "n"}), false},
+		"an intent changes its name":          {appendRecord(slices.Clone(begun), Record{Intent: "i", Name: "other"}), false},
+		"a record behind the end":             {appendRecord(slices.Clone(ended), Record{Intent: "i", Name: "n"}), false},
+		"an unknown flag":                     {appendText(appendText(appendText([]byte{'?'}, "i"), "n"), ""), false},
+		"a record that is cut short":          {begun[:len(begun)-1], false},
+	} {
+		assert.Equal(t, row.valid, newState().replay(row.payload), name)
+	}
+}
+
 // TestFloor has both marks lost behind a frame that was written after the sync of
 // an invalid one: the frame says so.
 func TestFloor(t *testing.T) {

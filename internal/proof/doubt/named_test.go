@@ -230,6 +230,7 @@ func TestANamedOrderThatAPersonHasFound(t *testing.T) {
 			r = r.Restart(d)
 			result, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout)
 			require.ErrorIs(r.T, err, want)
+			assert.Equal(r.T, trading.Applied, trading.OutcomeOf(err))
 			if want == nil {
 				assert.NotEqual(r.T, r.KeysOf(trading.OpOrder)[0], string(result.Meta.Key), "a late copy may come")
 			}

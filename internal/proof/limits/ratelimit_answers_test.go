@@ -376,3 +376,44 @@ func TestALimitThatClosesWhileAGuardIsAsked(t *testing.T) {
 		assert.Empty(t, disk.Appended("fact"), "the journal has one send, and no second")
 	})
 }
+
+// A guard that refuses meanwhile is not asked again.
+func TestALimitThatClosesWhileAGuardRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		var r rig.Rig
+		r = rig.New(t, nil, trading.WithGuard(func(ctx context.Context, _ trading.Write) error {
+			asked++
+			r.Sim.Fault("GET /trades", tradingsim.Raw(429, limitHeader("600", time.Minute, "Retry-After", "20"), rateLimitedBody))
+			_, _ = r.Account().Trades(ctx, trading.FailFast())
+			return errors.New("not today")
+		}))
+		began := time.Now()
+		_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All)
+		require.ErrorIs(t, err, trading.ErrGuard)
+		assert.Zero(t, time.Since(began))
+		assert.Equal(t, 1, asked)
+	})
+}
+
+// What finds no place in the time in which it may be sent is refused at once, with the wait.
+func TestAPlaceBehindTheTimeOfAWrite(t *testing.T) {
+	for ttl, waits := range map[time.Duration]bool{30 * time.Second: false, 2 * time.Minute: true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := rig.New(t, nil, trading.WithRateLimits(trading.RateLimits{PerClass: 1, ReservePct: -1}))
+			r.Exits(1)
+			began := time.Now()
+			_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All, trading.WithSendTTL(ttl))
+			if waits {
+				require.ErrorIs(t, err, trading.CodeNoPosition)
+				assert.Equal(t, time.Minute, time.Since(began))
+				return
+			}
+			require.ErrorIs(t, err, trading.CodeRateLimited)
+			assert.True(t, rig.RefusalOf(t, err).Local)
+			wait, _ := trading.RetryAfter(err)
+			assert.Equal(t, time.Minute, wait)
+			assert.Zero(t, time.Since(began))
+		})
+	}
+}

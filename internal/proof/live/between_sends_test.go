@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -93,6 +94,27 @@ func TestAnAttemptAsShortAsTheFirstPatience(t *testing.T) {
 		requests := slices.DeleteFunc(r.Sim.Requests(), func(q tradingsim.Request) bool { return q.Operation != string(trading.OpClose) })
 		require.Greater(r.T, len(requests), 1)
 		assert.Greater(r.T, requests[1].At.Sub(began), time.Second)
+	})
+}
+
+// The first answer comes while a guard is asked about the second send: that is left out.
+func TestASecondSendThatIsNeededNoMore(t *testing.T) {
+	asked := 0
+	guard := trading.WithGuard(func(_ context.Context, w trading.Write) error {
+		if asked++; !w.Entry && asked == 3 {
+			time.Sleep(1500 * time.Millisecond)
+		}
+		return nil
+	})
+	overPipes(t, []trading.Option{guard}, func(r rig.Rig, _ *rig.Pipes) {
+		r.Open(rig.Buy("0.05"))
+		r.Sim.Fault(string(trading.OpClose), tradingsim.Delay(2*time.Second))
+		began := time.Now()
+		var meta trading.Meta
+		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All, trading.ResponseInto(&meta))
+		require.NoError(r.T, err)
+		assert.Equal(r.T, 2500*time.Millisecond, time.Since(began))
+		assert.Equal(r.T, 1, meta.Attempts)
 	})
 }
 
@@ -294,6 +316,22 @@ func TestASendThatIsLeftOutHoldsNoPlace(t *testing.T) {
 			_, sent := closedAt(r, 3*time.Second, trading.All)
 			require.ErrorIs(r.T, <-beside, trading.CodeNoPosition, "it was sent")
 			assert.Equal(r.T, 2, sent, "and nothing a second time")
+		})
+	})
+	t.Run("one that a guard refuses", func(t *testing.T) {
+		refuses := true
+		rig.LiveTest(t, nil, []trading.Option{
+			trading.WithRateLimits(trading.RateLimits{PerClass: 1, ReservePct: -1}),
+			trading.WithGuard(func(context.Context, trading.Write) error {
+				if refuses {
+					return errors.New("not today")
+				}
+				return nil
+			}),
+		}, func(r rig.Rig) {
+			require.ErrorIs(r.T, rig.EntryCall(r), trading.ErrGuard)
+			refuses = false
+			require.NoError(r.T, rig.EntryCall(r, trading.FailFast()))
 		})
 	})
 	t.Run("one that a late answer has ended before", func(t *testing.T) {

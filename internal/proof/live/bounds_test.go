@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"runtime"
@@ -82,4 +83,29 @@ func memory() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapInuse + m.StackInuse)
+}
+
+// Of those 64 none counts that has its answer: one that is slow is still heard after a hundred others have been.
+func TestASlowAnswerBehindAHundredOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, resolved := rig.NewSim(), make(chan trading.Resolution, 200)
+		r := rig.Join(t, sim, rig.OverPipes(t, sim).Option(), trading.WithHealthGate(trading.HealthGate{Off: true}), trading.WithRecovery(trading.Recovery{WithoutBackground: true}),
+			trading.WithHooks(trading.Hooks{Resolved: func(_ context.Context, r trading.Resolution) { resolved <- r }}))
+		leave := func(works time.Duration) trading.IntentID {
+			sim.Fault(string(trading.OpOrder), tradingsim.Delay(works))
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			_, err := r.Account().PlaceOrder(ctx, rig.Buy("0.01"), trading.AllowPending())
+			return rig.IntentOf(t, err)
+		}
+		slow := leave(time.Minute)
+		for range 100 {
+			leave(200 * time.Millisecond)
+			time.Sleep(200 * time.Millisecond)
+			assert.Equal(t, trading.Applied, (<-resolved).Outcome)
+		}
+		last := <-resolved
+		assert.Equal(t, slow, last.Intent.ID)
+		assert.Equal(t, trading.Applied, last.Outcome)
+	})
 }

@@ -144,6 +144,28 @@ func TestAnAttemptIsNotListenedToForEver(t *testing.T) {
 	})
 }
 
+// Its caller leaves while Close waits for it: then it is not listened to at all.
+func TestAnAttemptThatIsLeftDuringClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim := rig.NewSim()
+		ended := make(chan time.Time, 1)
+		service := &answering{Sim: sim, operation: "/orders", answer: func(_ http.ResponseWriter, _ int, _ http.Handler, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+			ended <- time.Now()
+		}}
+		client := rig.ClientOf(t, sim, rig.OverPipes(t, service).Option())
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		began, placed := time.Now(), make(chan error, 1)
+		go func() { placed <- rig.Only(client.Live.Account(rig.Acc).PlaceOrder(ctx, rig.Buy("0.05"))) }()
+		time.Sleep(time.Second)
+		rig.CloseClient(t, client)
+		assert.Equal(t, trading.Unknown, trading.OutcomeOf(<-placed))
+		assert.Equal(t, 2*time.Second, (<-ended).Sub(began))
+	})
+}
+
 // The first send is refused for its price, late, while the service still has it under way; the next key's answer
 // is the order's all the same.
 func TestALateRefusalForItsPriceIsNotTheLastWord(t *testing.T) {
