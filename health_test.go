@@ -45,12 +45,12 @@ func TestTrap_T42_OnlyAllFourTogetherAreSafe(t *testing.T) {
 
 func TestTrap_T41_A503OfHealthIsAnAnswer(t *testing.T) {
 	script := rig.NewScript(t)
-	for _, ok := range []bool{false, true} { // the status is not that of a service that trades
-		script.Health = rig.Answered(503, healthJSON(ok, "degraded", "stale"))
+	for ok, status := range map[bool]trading.HealthStatus{false: trading.Healthy, true: trading.Degraded} { // neither is safe
+		script.Health = rig.Answered(503, healthJSON(ok, string(status), "stale"))
 		var meta trading.Meta
 		health, err := rig.ScriptedClient(t, script).Health(context.Background(), trading.ResponseInto(&meta))
 		require.NoError(t, err)
-		assert.Equal(t, trading.Degraded, health.Status)
+		assert.Equal(t, status, health.Status)
 		assert.Equal(t, trading.FeedStale, health.Feed)
 		assert.False(t, health.Safe())
 		assert.Equal(t, time.UnixMilli(1795000000000).UTC(), health.AsOf)

@@ -253,6 +253,25 @@ func TestFreshIsNoStorm(t *testing.T) {
 	})
 }
 
+// Four that were too old in a row, half a second apart, begin the pause.
+func TestFreshPausesAfterFour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newAssessed(t, false)
+		_, err := r.read(t.Context())
+		require.NoError(t, err)
+		r.become(func() { r.stuck = true })
+		time.Sleep(maxHealthAge + 1)
+		before := r.count()
+		for range 10 {
+			_, err := r.fresh(t.Context())
+			require.Error(t, err)
+			synctest.Wait()
+			time.Sleep(againAfter)
+		}
+		assert.Equal(t, before+mostAgain+1, r.count())
+	})
+}
+
 // One that came in time ends the pause: the next is asked for as soon as it is too old itself.
 func TestFreshAfterOneInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

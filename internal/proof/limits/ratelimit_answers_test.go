@@ -374,6 +374,13 @@ func TestALimitThatClosesWhileAGuardIsAsked(t *testing.T) {
 		assert.Equal(t, 20*time.Second, time.Since(began))
 		assert.Equal(t, 2, asked)
 		assert.Empty(t, disk.Appended("fact"), "the journal has one send, and no second")
+		usages, err := r.RateLimitUsage(t.Context())
+		require.NoError(t, err)
+		for _, u := range usages {
+			if strings.HasSuffix(u.Bucket.Name, "/closes") {
+				assert.Equal(t, 1, u.Used)
+			}
+		}
 	})
 }
 
@@ -414,6 +421,20 @@ func TestAPlaceBehindTheTimeOfAWrite(t *testing.T) {
 			wait, _ := trading.RetryAfter(err)
 			assert.Equal(t, time.Minute, wait)
 			assert.Zero(t, time.Since(began))
+		})
+	}
+}
+
+// A 429 that names no wait is one of a whole window, also to who does not wait.
+func TestARateLimitWithoutAWait(t *testing.T) {
+	for _, ttl := range []time.Duration{0, time.Minute} {
+		rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+			r.Sim.Fault(string(trading.OpClose), tradingsim.Raw(429, nil, rateLimitedBody))
+			_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All, trading.WithSendTTL(ttl))
+			require.ErrorIs(r.T, err, trading.CodeRateLimited)
+			wait, asked := trading.RetryAfter(err)
+			assert.True(r.T, asked)
+			assert.Equal(r.T, time.Minute, wait)
 		})
 	}
 }

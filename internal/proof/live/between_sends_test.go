@@ -97,6 +97,23 @@ func TestAnAttemptAsShortAsTheFirstPatience(t *testing.T) {
 	})
 }
 
+// Where a second send is left out the next goes once the time of the first is over.
+func TestTheSendAfterOneThatIsLeftOut(t *testing.T) {
+	j := &failing{Store: journal.NewMemory()}
+	overPipes(t, []trading.Option{trading.WithJournal(j)}, func(r rig.Rig, _ *rig.Pipes) {
+		r.Open(rig.Buy("0.05"))
+		r.Sim.Fault(string(trading.OpClose), tradingsim.Delay(10*time.Second))
+		began := time.Now()
+		time.AfterFunc(500*time.Millisecond, func() { j.fails.Store(true) })
+		time.AfterFunc(2*time.Second, func() { j.fails.Store(false) })
+		_, err := r.Account().ClosePosition(r.T.Context(), "BTC", trading.All)
+		require.NoError(r.T, err)
+		requests := slices.DeleteFunc(r.Sim.Requests(), func(q tradingsim.Request) bool { return q.Operation != string(trading.OpClose) })
+		require.Greater(r.T, len(requests), 1)
+		assert.InDelta(r.T, 5, requests[1].At.Sub(began).Seconds(), 0.5)
+	})
+}
+
 // The first answer comes while a guard is asked about the second send: that is left out.
 func TestASecondSendThatIsNeededNoMore(t *testing.T) {
 	asked := 0
@@ -199,6 +216,29 @@ func TestALateFailureBesideASendThatHasNotLeft(t *testing.T) {
 		r := rig.Join(t, sim, pipes.Option(), trading.WithRetry(trading.Retry{Attempts: 2}))
 		_, err := r.Account().ClosePosition(t.Context(), "BTC", halfOfIt, trading.WithResolveTimeout(0))
 		require.ErrorIs(t, err, trading.CodeInternalError)
+	})
+}
+
+// The call ends with the answer that came last: here with the late one, which has ended its sending.
+func TestALateFailureBehindThatOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, began := rig.NewSim(), time.Now()
+		service := &answering{Sim: sim, operation: "/positions/close", answer: func(w http.ResponseWriter, send int, _ http.Handler, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			if send == 1 {
+				time.Sleep(7*time.Second - time.Since(began))
+				failed(w)
+				return
+			}
+			page(w, http.StatusServiceUnavailable, "Retry-After", "5")
+		}}
+		r := rig.Join(t, sim, rig.OverPipes(t, service).Option())
+		_, err := r.Account().ClosePosition(t.Context(), "BTC", halfOfIt, trading.WithResolveTimeout(0))
+		require.ErrorIs(t, err, trading.CodeInternalError)
+		assert.Equal(t, 7*time.Second, time.Since(began))
+		service.mu.Lock()
+		defer service.mu.Unlock()
+		assert.Equal(t, 2, service.sends)
 	})
 }
 

@@ -55,6 +55,31 @@ func TestACancelListensToTheEnd(t *testing.T) {
 	}
 }
 
+// A success is the end, whatever else has no answer.
+func TestACancelIsDecidedByItsFirstAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, began := rig.NewSim(), time.Now()
+		service := &answering{Sim: sim, operation: "/orders/cancel", answer: func(w http.ResponseWriter, send int, next http.Handler, r *http.Request) {
+			if send > 1 {
+				_, _ = io.Copy(io.Discard, r.Body)
+				<-r.Context().Done()
+				return
+			}
+			time.Sleep(18*time.Second - time.Since(began))
+			next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
+		}}
+		r := rig.Join(t, sim, rig.OverPipes(t, service).Option())
+		limit, err := r.Account().PlaceLimit(t.Context(), rig.Buy("0.05", func(o *trading.Order) { o.Type, o.LimitPrice = trading.LimitOrder, rig.At("60000") }))
+		require.NoError(t, err)
+		_, err = r.Account().CancelOrder(t.Context(), limit.Order.ID)
+		require.NoError(t, err)
+		assert.Equal(t, 18*time.Second, time.Since(began))
+		service.mu.Lock()
+		defer service.mu.Unlock()
+		assert.Greater(t, service.sends, 1)
+	})
+}
+
 // It listens to a connection for no longer than that can bring its answer.
 func TestACancelWhoseConnectionBreaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

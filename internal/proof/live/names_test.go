@@ -184,3 +184,16 @@ func TestATakeThatLeavesBeforeTheFirstIsOver(t *testing.T) {
 		assert.Equal(r.T, 1, r.Sent(trading.OpOrder))
 	})
 }
+
+// While the API key is refused little is done about an order in doubt; whoever takes its id again has that go on.
+func TestATakeHasAnOrderFoundOutThatRests(t *testing.T) {
+	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
+		r.ReadAll()
+		r.Lost(tradingsim.DropRequest(), rig.Buy("0.05"), rig.Breakout)
+		r.Sim.SetAccess(false)
+		time.Sleep(5*time.Minute + time.Second)
+		r.Sim.SetAccess(true)
+		_, err := r.Account().PlaceOrder(r.T.Context(), rig.Buy("0.05"), rig.Breakout)
+		assert.Equal(r.T, trading.NotApplied, trading.OutcomeOf(err), "%v", err)
+	})
+}
