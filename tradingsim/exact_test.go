@@ -76,6 +76,13 @@ func TestNumbersOfATest(t *testing.T) {
 	}
 }
 
+// A number of a request is itself up to the bound of its magnitude.
+func TestTheLargestNumbers(t *testing.T) {
+	for literal, want := range map[string]string{"9e99": "9e99", "9e100": "1e100", "-9e100": "-1e100", "9e-101": "9e-101", "9e-102": "1e-100"} {
+		require.True(t, dec(want).Equal(readNumber(literal)), "%s is %s", literal, readNumber(literal))
+	}
+}
+
 // A text that is written as it is has no other form in JSON.
 func TestPlainTexts(t *testing.T) {
 	require.True(t, isPlain("BTC of acc_1 ~"))

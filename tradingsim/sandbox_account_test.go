@@ -162,6 +162,18 @@ func TestDailyFloorMovesUnderTheOtherInterpretation(t *testing.T) {
 	}
 }
 
+// The floor of a new day is seen a lag after the first request of that day.
+func TestADailyFloorThatLags(t *testing.T) {
+	bubble(t, paperSim, func(t *testing.T, _ *tradingsim.Sim, b bot) {
+		floor := func() string { return b.get("/sandbox/account").ok().text("account.dailyLossFloor") }
+		b.post("/sandbox/orders", buyBTC).ok()
+		time.Sleep(24 * time.Hour)
+		require.Equal(t, "95000", floor())
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "94972.64", floor())
+	}, tradingsim.WithInterpretation(20), tradingsim.WithLag(3*time.Second))
+}
+
 func TestOneSandboxAHolder(t *testing.T) {
 	for interpretation, want := range map[int]int{0: 1, 30: 0} {
 		sim, b := paperSim(t, reading(interpretation)...)
