@@ -314,6 +314,7 @@ func TestWhatItReads(t *testing.T) {
 		flat := requests(5 * time.Minute)
 		require.Equal(t, 10, flat["GET /accounts/{accountId}"], "each 30 s")
 		require.Equal(t, 10, flat["GET /sandbox/prices"])
+		require.Equal(t, 3, requests(3 * time.Hour)["GET /sandbox/markets"], "each hour")
 		require.NoError(t, r.buy("1"))
 		r.wait(time.Minute)
 		open := requests(5 * time.Minute)

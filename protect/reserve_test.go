@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tradingapi/trading-go"
@@ -189,4 +190,49 @@ func TestOutcomeBeforeTheEnd(t *testing.T) {
 		call.done(trading.Done{Outcome: trading.Unknown, Err: &trading.WriteError{Intent: "i2", Outcome: trading.Unknown, Err: ErrRoom}})
 		require.Equal(t, "run_9", run.Order, "else the run counts as somebody else's")
 	})
+}
+
+// TestSame: an order of an earlier run is taken over by the write that may do the same, in every respect.
+func TestSame(t *testing.T) {
+	change := func(change func(r *reservation)) *reservation {
+		r := &reservation{Symbol: "BTC", Side: trading.Long, Size: dec("1"), Of: terms{price: trading.Some(dec("50000")), stop: trading.At(dec("49000"))}}
+		change(r)
+		return r
+	}
+	one := change(func(*reservation) {})
+	require.True(t, same(one, change(func(r *reservation) { r.Size = dec("1.0") })))
+	for name, other := range map[string]func(r *reservation){
+		"symbol":      func(r *reservation) { r.Symbol = "ETH" },
+		"side":        func(r *reservation) { r.Side = trading.Short },
+		"size":        func(r *reservation) { r.Size = dec("2") },
+		"price":       func(r *reservation) { r.Of.price = trading.Some(dec("50001")) },
+		"no price":    func(r *reservation) { r.Of.price = trading.Opt[decimal.Decimal]{} },
+		"a limit":     func(r *reservation) { r.Of.limit = true },
+		"stop":        func(r *reservation) { r.Of.stop = trading.Level{} },
+		"it gets out": func(r *reservation) { r.Exit = true },
+	} {
+		require.False(t, same(one, change(other)), name)
+	}
+}
+
+// TestFloorsSeen: the balance of a day is that with which it began, or with which its floor has moved. A floor that
+// a read does not have stays.
+func TestFloorsSeen(t *testing.T) {
+	had := floors{Daily: trading.Some(dec("95")), Global: trading.Some(dec("90")), Opening: trading.Some(dec("100"))}
+	for name, row := range map[string]struct {
+		before        floors
+		daily, global trading.Opt[decimal.Decimal]
+		newDay        bool
+		want          [3]string // daily, global, opening
+	}{
+		"as before":          {had, trading.Some(dec("95.0")), trading.Some(dec("90")), false, [3]string{"95", "90", "100"}},
+		"a new day":          {had, trading.Some(dec("95")), trading.Some(dec("90")), true, [3]string{"95", "90", "120"}},
+		"the floor moves":    {had, trading.Some(dec("96")), trading.Some(dec("90")), false, [3]string{"96", "90", "120"}},
+		"none in a read":     {had, trading.Opt[decimal.Decimal]{}, trading.Opt[decimal.Decimal]{}, false, [3]string{"95", "90", "100"}},
+		"the first":          {floors{}, trading.Some(dec("95")), trading.Some(dec("90")), false, [3]string{"95", "90", "none"}},
+		"the first of a day": {floors{}, trading.Some(dec("95")), trading.Some(dec("90")), true, [3]string{"95", "90", "120"}},
+	} {
+		got := row.before.seen(&trading.AccountState{Balance: dec("120"), DailyLossFloor: row.daily, GlobalLossFloor: row.global}, row.newDay)
+		require.Equal(t, row.want, [3]string{got.Daily.String(), got.Global.String(), got.Opening.String()}, name)
+	}
 }

@@ -189,7 +189,7 @@ func TestATakeThatLeavesBeforeTheFirstIsOver(t *testing.T) {
 func TestATakeHasAnOrderFoundOutThatRests(t *testing.T) {
 	rig.LiveTest(t, nil, nil, func(r rig.Rig) {
 		r.ReadAll()
-		r.Lost(tradingsim.DropRequest(), rig.Buy("0.05"), rig.Breakout)
+		require.Error(r.T, r.Lost(tradingsim.DropRequest(), rig.Buy("0.05"), rig.Breakout))
 		r.Sim.SetAccess(false)
 		time.Sleep(5*time.Minute + time.Second)
 		r.Sim.SetAccess(true)
