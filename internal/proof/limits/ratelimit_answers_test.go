@@ -403,24 +403,42 @@ func TestALimitThatClosesWhileAGuardRefuses(t *testing.T) {
 	})
 }
 
-// What finds no place in the time in which it may be sent is refused at once, with the wait.
+// What finds no place in the time in which it may be sent is refused at once, with the wait. That time is of its
+// decision, whatever has taken some of it since: here the function of the key.
 func TestAPlaceBehindTheTimeOfAWrite(t *testing.T) {
-	for ttl, waits := range map[time.Duration]bool{30 * time.Second: false, 2 * time.Minute: true} {
-		synctest.Test(t, func(t *testing.T) {
-			r := rig.New(t, nil, trading.WithRateLimits(trading.RateLimits{PerClass: 1, ReservePct: -1}))
-			r.Exits(1)
-			began := time.Now()
-			_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All, trading.WithSendTTL(ttl))
-			if waits {
-				require.ErrorIs(t, err, trading.CodeNoPosition)
-				assert.Equal(t, time.Minute, time.Since(began))
-				return
-			}
-			require.ErrorIs(t, err, trading.CodeRateLimited)
-			assert.True(t, rig.RefusalOf(t, err).Local)
-			wait, _ := trading.RetryAfter(err)
-			assert.Equal(t, time.Minute, wait)
-			assert.Zero(t, time.Since(began))
+	for name, row := range map[string]struct {
+		ttl, key time.Duration
+		waits    bool
+	}{
+		"in time":                     {2 * time.Minute, 0, true},
+		"too late":                    {30 * time.Second, 0, false},
+		"in time behind the key":      {2 * time.Minute, 20 * time.Second, true},
+		"too late because of the key": {50 * time.Second, 20 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sim, asked := tradingsim.New(), 0
+				r := rig.Join(t, sim, trading.WithRateLimits(trading.RateLimits{PerClass: 1, ReservePct: -1}),
+					trading.WithKeyFunc(trading.EnvLive, func(context.Context) (string, error) {
+						if asked++; asked > 1 {
+							time.Sleep(row.key)
+						}
+						return sim.LiveKey(), nil
+					}))
+				began := time.Now()
+				r.Exits(1)
+				_, err := r.Account().ClosePosition(t.Context(), "BTC", trading.All, trading.WithSendTTL(row.ttl))
+				if row.waits {
+					require.ErrorIs(t, err, trading.CodeNoPosition)
+					assert.Equal(t, time.Minute, time.Since(began))
+					return
+				}
+				require.ErrorIs(t, err, trading.CodeRateLimited)
+				assert.True(t, rig.RefusalOf(t, err).Local)
+				wait, _ := trading.RetryAfter(err)
+				assert.Equal(t, time.Minute-row.key, wait)
+				assert.Equal(t, row.key, time.Since(began))
+			})
 		})
 	}
 }
