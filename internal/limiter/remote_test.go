@@ -451,6 +451,12 @@ func (s *saying) Take(_ context.Context, _ string, needs []ratelimit.Need, _ tim
 	return ratelimit.Grant{Wait: time.Duration(s.wait.Load()), Bucket: needs[0].Bucket.Name}, nil
 }
 
+func newSaying(wait time.Duration) *saying {
+	s := new(saying)
+	s.wait.Store(int64(wait))
+	return s
+}
+
 func (s *saying) Return(context.Context, string, []ratelimit.Need, bool) error { return nil }
 
 // A wait that has become shorter, since others need less, is what those who come later go by.
@@ -480,6 +486,28 @@ func TestRecoverysShareOfARemoteStore(t *testing.T) {
 		assert.Equal(t, 50, drain(t, l, ratelimit.Recovery, "closes"))
 		assert.Equal(t, 100, drain(t, l, ratelimit.Exit, "closes"))
 	})
+}
+
+// A recovery that the store has no room for, or no answer, keeps nothing of its share.
+func TestARecoveryThatTheStoreRefusesKeepsNoShare(t *testing.T) {
+	for name, store := range map[string]ratelimit.Store{
+		"no room":   newSaying(time.Minute),
+		"no answer": newSlowStore(func(s *slowStore) { s.err = errors.New("connection refused") }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLimiter(t, in(store))
+				slot, err := l.Take(t.Context(), failFast(asking(ratelimit.Recovery, "")))
+				if err == nil {
+					l.Return(slot, false) // this process counts by itself
+				}
+				synctest.Wait()
+				shares, err := l.share.Usage(t.Context(), []ratelimit.Bucket{{Name: testKey, Limit: 200, Window: Window}})
+				require.NoError(t, err)
+				assert.Zero(t, shares[0].Used)
+			})
+		})
+	}
 }
 
 // A look at the limits keeps nobody waiting, and is abandoned like every other call.
