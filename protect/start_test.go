@@ -57,15 +57,22 @@ func TestNoFloor(t *testing.T) {
 
 // TestFloorThatVanishes stays as it was last known, and is told once.
 func TestFloorThatVanishes(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, r *rig) {
-		bare := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":100000,"equity":100000,"profitTarget":110000}}`
-		r.sim.FaultEach(tradingsim.Always("GET /accounts/{accountId}", tradingsim.Raw(200, nil, bare)))
-		r.wait(2 * time.Minute)
-		floor, ok := r.state().Floor.Get()
-		require.True(t, ok)
-		require.Equal(t, "95000", floor.String())
-		require.Len(t, r.kinds(Alert), 1)
-	})
+	for left, alerts := range map[string]int{
+		`,"dailyLossFloor":95000,"globalLossFloor":90000`: 0,
+		`,"dailyLossFloor":95000`:                         1,
+		`,"globalLossFloor":90000`:                        1,
+		``:                                                1,
+	} {
+		bubble(t, nil, func(t *testing.T, r *rig) {
+			bare := `{"account":{"id":"acc_1","status":"ACTIVE","phase":1,"balance":100000,"equity":100000,"profitTarget":110000` + left + `}}`
+			r.sim.FaultEach(tradingsim.Always("GET /accounts/{accountId}", tradingsim.Raw(200, nil, bare)))
+			r.wait(2 * time.Minute)
+			floor, ok := r.state().Floor.Get()
+			require.True(t, ok)
+			require.Equal(t, "95000", floor.String())
+			require.Len(t, r.kinds(Alert), alerts, left)
+		})
+	}
 }
 
 func TestOptions(t *testing.T) {
