@@ -34,6 +34,11 @@ func (f *fleet) leaseFlag(cmd *cobra.Command, usage string) *fleet {
 	return f
 }
 
+// flags name a lease to a command.
+func (f *fleet) flags(lease string) string {
+	return "--fleet " + cli.Word(f.url) + " --lease " + cli.Word(lease)
+}
+
 // given reports whether the command is about a fleet.
 func (f *fleet) given() bool { return f.url != "" }
 

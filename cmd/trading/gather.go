@@ -54,7 +54,7 @@ func readHealth(ctx context.Context, client *trading.Client) (*healthView, error
 	if err != nil {
 		return nil, err
 	}
-	return &healthView{h.Safe(), h.Status, h.Feed, h.AsOf, h.Old()}, nil
+	return &healthView{h.Safe(), h.Status, h.Feed, h.AsOf, h.Old(), h.Age}, nil
 }
 
 // accounts reads the accounts side by side.

@@ -39,7 +39,7 @@ func (f *fleet) kept(ctx context.Context) (*kept, error) {
 	if f.lease == "" {
 		return nil, cli.Misuse("which lease? --lease")
 	}
-	return &kept{"lease " + f.lease, fmt.Sprintf("--fleet %s --lease %s", f.url, f.lease), f.journal(ctx, f.lease), f.open}, nil
+	return &kept{"lease " + f.lease, f.flags(f.lease), f.journal(ctx, f.lease), f.open}, nil
 }
 
 // open takes the lease, unless a holder lives: that one resolves its writes by itself.

@@ -109,21 +109,21 @@ func nextSteps(pending []pendingView, now time.Time, flags func(journal string) 
 		}
 	}
 	for _, name := range journals {
-		lines = append(lines, nextStep(oldest[name], now, "the bot", "trading pending resolve --all "+cli.Printable(flags(name))))
+		lines = append(lines, nextStep(oldest[name], now, "trading pending resolve --all "+flags(name)))
 	}
 	return lines
 }
 
-// nextStep is what a person does about a write. Who sent it finds out by itself, or never does.
-func nextStep(decided, now time.Time, who, resolve string) string {
+// nextStep is what a person does about a write. The bot that sent it finds out by itself, or never does.
+func nextStep(decided, now time.Time, resolve string) string {
 	if by := decided.Add(resolveTimeout); now.Before(by) {
-		return fmt.Sprintf("next: wait until %s: %s finds out by itself; then, or if it does not run: %s", cli.Stamp(by), who, resolve)
+		return fmt.Sprintf("next: wait: the bot finds out by itself before %s; if it does not run, or after that: %s", cli.Stamp(by), resolve)
 	}
-	return fmt.Sprintf("next: %s has not found out by itself; stop it, then: %s", who, resolve)
+	return "next: the bot has not found out by itself; stop it, then: " + resolve
 }
 
 // journalFlag names the journal in a file.
-func journalFlag(path string) string { return "--journal " + path }
+func journalFlag(path string) string { return "--journal " + cli.Word(path) }
 
 // pending prints the pending writes of leases.
 func (f *fleet) pending(ctx context.Context, service *cli.Service, out *cli.Output) error {
@@ -139,8 +139,8 @@ func (f *fleet) pending(ctx context.Context, service *cli.Service, out *cli.Outp
 	now := time.Now()
 	return printRead(out, pending, err, func(w io.Writer) {
 		if len(pending) > 0 {
-			pendingTable(w, pending, now, func(lease string) string {
-				return fmt.Sprintf("--fleet %s --%s", f.url, lease)
+			pendingTable(w, pending, now, func(journal string) string {
+				return f.flags(strings.TrimPrefix(journal, "lease "))
 			})
 		} else {
 			cli.Row(w, "no pending writes")

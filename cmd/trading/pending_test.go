@@ -16,13 +16,18 @@ import (
 	"github.com/tradingapi/trading-go/sidecar"
 )
 
+// atSocket is a sidecar in a folder whose name takes quotes in a shell.
+func atSocket() (sidecarAddress, error) {
+	return sidecarAddress{socket: operatorSocket("my dir")}, nil
+}
+
 // Who finds out nothing about a write reads whether entries go on in its market. (The transcript of this name
 // has the command without a sidecar.)
 func TestFound24_AMarketThatIsOpenAgain(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		var out bytes.Buffer
 		app := &cli.App{Out: &out}
-		o := &sidecarOperator{out: app.Output(&cobra.Command{})}
+		o := &sidecarOperator{atSocket, app.Output(&cobra.Command{})}
 		require.NoError(t, o.printPending([]sidecar.Pending{{MarketOpen: open}}, time.Now()))
 		assert.Equal(t, open, strings.Contains(out.String(), "go on"))
 		assert.Equal(t, !open, strings.Contains(out.String(), "refused"))
@@ -33,18 +38,17 @@ func TestFound24_AMarketThatIsOpenAgain(t *testing.T) {
 // without a sidecar.)
 func TestAPendingWriteNamesTheNextStep(t *testing.T) {
 	now := time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)
-	flags := func(journal string) string { return "--journal " + journal }
 	assert.Equal(t, []string{
 		"next: the bot has not found out by itself; stop it, then: trading pending resolve --all --journal a",
-		"next: wait until 2000-01-01T01:35:00.000Z: the bot finds out by itself; then, or if it does not run: trading pending resolve --all --journal b",
+		"next: wait: the bot finds out by itself before 2000-01-01T01:35:00.000Z; if it does not run, or after that: trading pending resolve --all --journal 'my dir/b'",
 	}, nextSteps([]pendingView{
-		{Journal: "a", Decided: now}, {Journal: "b", Decided: now}, {Journal: "a", Decided: now.Add(-resolveTimeout)},
-	}, now, flags))
+		{Journal: "a", Decided: now}, {Journal: "my dir/b", Decided: now}, {Journal: "a", Decided: now.Add(-resolveTimeout)},
+	}, now, journalFlag))
 
 	var left bytes.Buffer
 	app := &cli.App{Out: &left}
-	require.NoError(t, (&sidecarOperator{out: app.Output(&cobra.Command{})}).printPending([]sidecar.Pending{{ID: "one", Write: "one", Waiting: true}}, now))
-	assert.Contains(t, left.String(), "\nnext: look at the account, then: trading sidecar ack one --found applied|not-applied\n")
+	require.NoError(t, (&sidecarOperator{atSocket, app.Output(&cobra.Command{})}).printPending([]sidecar.Pending{{ID: "one", Write: "one", Waiting: true}}, now))
+	assert.Contains(t, left.String(), "\nnext: look at the account, then: trading sidecar ack one --found applied|not-applied --state-dir 'my dir'\n")
 
 	var status bytes.Buffer
 	app = &cli.App{Out: &status}
@@ -60,14 +64,14 @@ func TestAPendingWriteNamesTheNextStep(t *testing.T) {
 	require.NoError(t, o.printStatus(t.Context(), "/status", nil))
 	assert.Contains(t, status.String(), "takes entries, but not in acc_1 BTC\n")
 	require.Equal(t, cli.NotFlat, cli.Status(o.flatten(t.Context(), "test", []string{"acc_1"}, nil)))
-	assert.Contains(t, status.String(), "\nnext: trading sidecar pending --state-dir")
+	assert.Contains(t, status.String(), "\nnext: trading sidecar pending; then flatten again\n")
 
 	for _, waiting := range []bool{false, true} {
 		var out bytes.Buffer
 		app := &cli.App{Out: &out}
-		o := &sidecarOperator{out: app.Output(&cobra.Command{})}
+		o := &sidecarOperator{atSocket, app.Output(&cobra.Command{})}
 		require.NoError(t, o.printPending([]sidecar.Pending{{ID: "one"}, {ID: "two", Waiting: waiting}}, now))
-		assert.Equal(t, waiting, strings.Contains(out.String(), "\nnext: the sidecar has not found out by itself: trading sidecar resolve two\n"), "%s", out.String())
+		assert.Equal(t, waiting, strings.Contains(out.String(), "\nnext: the sidecar has not found out by itself: trading sidecar resolve two --state-dir 'my dir'\n"), "%s", out.String())
 		assert.Equal(t, !waiting, strings.Contains(out.String(), "\nnext: wait: "), "%s", out.String())
 	}
 }

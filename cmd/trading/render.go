@@ -74,7 +74,11 @@ func renderHealth(s statusView, now time.Time, t theme) string {
 		return "service   " + t.bad("NOT KNOWN")
 	}
 	h := *s.Health
-	text := fmt.Sprintf("%s, feed %s, assessed %s ago", cli.Printable(h.Status), cli.Printable(h.Feed), age(now.Sub(h.AsOf)))
+	assessed := fmt.Sprintf("at %s by the service's clock", cli.Stamp(h.AsOf)) // which this machine's may differ from
+	if came, known := h.Age.Get(); known {
+		assessed = age(came+now.Sub(s.At)) + " ago"
+	}
+	text := fmt.Sprintf("%s, feed %s, assessed %s", cli.Printable(h.Status), cli.Printable(h.Feed), assessed)
 	if h.Old {
 		text += ", which is too old"
 	}

@@ -35,6 +35,15 @@ func newSidecarOperator(app *cli.App, cmd *cobra.Command) *sidecarOperator {
 	}, app.Output(cmd)}
 }
 
+// stateDir is the flag that names the sidecar to its commands; empty where the port of its bots is asked.
+func (o *sidecarOperator) stateDir() string {
+	at, err := o.at()
+	if err != nil || at.socket == "" {
+		return ""
+	}
+	return " --state-dir " + cli.Word(filepath.Dir(filepath.Dir(at.socket)))
+}
+
 // ask sends a command; a body that is nil is a question. The answer goes into result.
 func (o *sidecarOperator) ask(ctx context.Context, path string, body map[string]any, result any) error {
 	at, err := o.at()
@@ -128,13 +137,14 @@ func (o *sidecarOperator) printPending(all []sidecar.Pending, now time.Time) err
 		}
 		cli.Row(w, "FOR", "BOT", "OPERATION", "ACCOUNT", "SYMBOL", "ENTRIES", "ID", "REASON")
 		var steps []string
+		dir := o.stateDir()
 		for _, p := range all {
 			id := cmp.Or(string(p.ID), p.Write)
 			switch {
 			case p.Waiting && string(p.ID) == p.Write: // nothing more is found out about it
-				steps = append(steps, "next: look at the account, then: trading sidecar ack "+id+" --found applied|not-applied")
+				steps = append(steps, "next: look at the account, then: trading sidecar ack "+id+" --found applied|not-applied"+dir)
 			case p.Waiting:
-				steps = append(steps, "next: the sidecar has not found out by itself: trading sidecar resolve "+id)
+				steps = append(steps, "next: the sidecar has not found out by itself: trading sidecar resolve "+id+dir)
 			}
 			cli.Row(w, age(now.Sub(p.Decided)), p.Bot, p.Operation, nameOf(p.Account, p.Env), p.Symbol, entriesText(p.MarketOpen), id, p.Reason)
 		}
@@ -242,10 +252,7 @@ func (o *sidecarOperator) flatten(ctx context.Context, reason string, accounts, 
 	if err := o.ask(ctx, "/flatten", body, &all); err != nil {
 		return err
 	}
-	dir := ""
-	if at, err := o.at(); err == nil {
-		dir = " --state-dir " + cli.Printable(filepath.Dir(filepath.Dir(at.socket)))
-	}
+	dir := o.stateDir()
 	err := o.out.Print(all, func(w io.Writer) {
 		flat := true
 		for _, f := range all {

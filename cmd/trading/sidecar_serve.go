@@ -168,7 +168,7 @@ func (s *sidecarServer) serve(ctx context.Context) (err error) {
 		return cli.WithCode(cli.Refused, err)
 	}
 	s.app.Sayf("bots: %s", baseURLOf(s.listen != "", bots.Addr().String()))
-	s.app.Sayf("operator: trading sidecar status --state-dir %s", s.config.Dir)
+	s.app.Sayf("operator: trading sidecar status --state-dir %s", cli.Word(s.config.Dir))
 	ended := make(chan error, 2)
 	go func() { ended <- server.Serve(bots) }()
 	go func() { ended <- server.ServeOperator(operator) }()

@@ -114,3 +114,17 @@ func TestStatusOfAJournalThatIsNotThere(t *testing.T) {
 		assert.NotContains(t, out, "no pending writes")
 	})
 }
+
+// The age of the assessment is measured by the service's clock, whatever this machine's shows.
+func TestStatusMeasuresTheAgeOfHealthByTheServicesClock(t *testing.T) {
+	for _, skew := range []time.Duration{-time.Hour, 0, time.Hour} {
+		out := newRig(t, tradingsim.WithSkew(skew)).done("status", "--env", "live")
+		assert.Regexp(t, `feed live, assessed [0-3]s ago\n`, out, skew)
+	}
+
+	read := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := statusView{At: read, Health: &healthView{Status: trading.Healthy, Feed: trading.FeedLive, AsOf: read.Add(-3 * time.Hour), Age: trading.Some(2 * time.Second)}}
+	assert.Contains(t, renderHealth(s, read.Add(3*time.Second), plainTheme()), "assessed 5s ago")
+	s.Health.Age = trading.Opt[time.Duration]{}
+	assert.Contains(t, renderHealth(s, read, plainTheme()), "assessed at 1999-12-31T21:00:00.000Z by the service's clock")
+}

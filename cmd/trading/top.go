@@ -98,7 +98,7 @@ func flattenFromTop(ctx context.Context, service *cli.Service, journals []string
 		return err
 	}
 	if len(journals) > 1 && session.Unread == nil {
-		session.Unread = fmt.Errorf("journal %s: it was not opened, since several are named: trading flatten --journal %s", journals[1], journals[1])
+		session.Unread = fmt.Errorf("journal %s: it was not opened, since several are named: trading flatten --journal %s", journals[1], cli.Word(journals[1]))
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, flattenTimeout)

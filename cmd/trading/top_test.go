@@ -48,11 +48,11 @@ func night() statusView {
 	first.Protection = &protectionView{Running: true, State: protect.Flattening, Since: midnight.Add(-12 * time.Second), Reason: "room is $812.40", Refusal: "flattening: room is $812.40"}
 	s := statusView{
 		At: midnight, BaseURL: "https://api.trading.example/v1", Environment: trading.EnvLive, Archived: 2,
-		Health:   &healthView{false, trading.Degraded, trading.FeedStale, midnight.Add(-4 * time.Second), false},
+		Health:   &healthView{false, trading.Degraded, trading.FeedStale, midnight.Add(-4 * time.Second), false, trading.Some(4 * time.Second)},
 		Accounts: []accountView{first, account("acc_2", "104000", "95000", "110000")},
 		Pending: []pendingView{
-			{ID: "7f3a-9", Decided: midnight.Add(-23*time.Minute - 12*time.Second), Operation: trading.OpOrder, Environment: trading.EnvLive, Account: "acc_1", Symbol: "BTC", Last: "the account is read twice"},
-			{ID: "7f3a-10", Decided: midnight.Add(-15 * time.Second), Operation: trading.OpClose, Environment: trading.EnvLive, Account: "acc_2", Symbol: "ETH", Last: "no answer: EOF"},
+			{Journal: "my dir/bot.journal", ID: "7f3a-9", Decided: midnight.Add(-23*time.Minute - 12*time.Second), Operation: trading.OpOrder, Environment: trading.EnvLive, Account: "acc_1", Symbol: "BTC", Last: "the account is read twice"},
+			{Journal: "my dir/bot.journal", ID: "7f3a-10", Decided: midnight.Add(-15 * time.Second), Operation: trading.OpClose, Environment: trading.EnvLive, Account: "acc_2", Symbol: "ETH", Last: "no answer: EOF"},
 		},
 		Limits: []limitView{{"key/live/1f0c9a3e", 600, 512, 0}, {"user/market-orders", 150, 0, 42}, {"user/closes", 150, 12, 0}},
 	}

@@ -37,7 +37,8 @@ func TestTranscripts(t *testing.T) {
 			for section := range strings.SplitSeq(rest, "\n== ") {
 				name, _, _ := strings.Cut(section, "\n")
 				t.Run(name, func(t *testing.T) {
-					dir := t.TempDir()
+					dir := filepath.Join(t.TempDir(), "buy&hold") // which a shell takes for two commands, unless it is quoted
+					require.NoError(t, os.Mkdir(dir, 0o700))
 					play := func(t *testing.T) {
 						s := newScript(t, dir)
 						s.play(preamble)
@@ -157,6 +158,9 @@ func (s *script) tell(code int, out, errs string) {
 		require.NoError(s.t, os.WriteFile(filepath.Join(s.dir, s.keeps), []byte(out), 0o600))
 		s.keeps = ""
 	}
+	for line := range strings.Lines(s.words(out + errs)) {
+		assert.NotRegexp(s.t, unquoted, line, "a shell does not take this command back")
+	}
 	s.said.WriteString(s.words(out))
 	if out != "" && !strings.HasSuffix(out, "\n") {
 		s.said.WriteString("\n")
@@ -199,7 +203,9 @@ var (
 	idForm = regexp.MustCompile(`(\bcli-)?\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b(-\d+\b)?`)
 	inWide = regexp.MustCompile(`\$DIR\S* {2,}`)
 	spaces = regexp.MustCompile(`(\S) {2,}`)
-	others = []struct {
+	// unquoted is a command that names a file by more than a word of the shell.
+	unquoted = regexp.MustCompile(`trading [^:]*--[a-z-]+[ =]\$DIR`)
+	others   = []struct {
 		form *regexp.Regexp
 		word string
 	}{

@@ -202,6 +202,8 @@ type healthView struct {
 	Feed   trading.Feed         `json:"feed"`
 	AsOf   time.Time            `json:"asOf"`
 	Old    bool                 `json:"old"`
+	// Age is how old it was when it came, by the service's clock.
+	Age trading.Opt[time.Duration] `json:"-"`
 }
 
 // limitView is a rate limit as this program has used it.

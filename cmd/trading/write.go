@@ -184,7 +184,7 @@ func (w *writer) send(ctx context.Context, session *cli.Session, t task) error {
 		w.advise(session, v)
 	case errors.As(err, &earlier): // nothing resolves it once this command has ended
 		for _, id := range earlier.IDs {
-			w.app.Sayf("first find out about the earlier write: trading pending resolve %s --journal %s", id, session.Journal)
+			w.app.Sayf("first find out about the earlier write: trading pending resolve %s %s", id, session.Flags)
 		}
 	}
 	return err
@@ -194,12 +194,12 @@ func (w *writer) send(ctx context.Context, session *cli.Session, t task) error {
 func (w *writer) advise(session *cli.Session, v writeView) {
 	w.app.Sayf("UNKNOWN: it may have been applied. Do not send it again as it is.")
 	if _, err := keptFile(session.Journal).find(v.Intent); err == nil {
-		w.app.Sayf("find out: trading pending resolve %s --journal %s", v.Intent, session.Journal)
+		w.app.Sayf("find out: trading pending resolve %s %s", v.Intent, session.Flags)
 	} else {
 		w.app.Sayf("look: trading status --env %s", w.service.Env)
 	}
 	if w.clientOrderID != "" {
-		w.app.Sayf("or repeat the same command with --client-order-id %s: it is placed at most once", cli.Printable(w.clientOrderID))
+		w.app.Sayf("or repeat the same command with --client-order-id %s: it is placed at most once", cli.Word(w.clientOrderID))
 	}
 }
 

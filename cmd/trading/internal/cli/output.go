@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -93,6 +94,20 @@ func Printable[T ~string | ~[]byte](text T) string {
 		return strconv.Quote(s)
 	}
 	return s
+}
+
+// Word is a text as one word of the shell, for a command that a person copies from the terminal.
+func Word[T ~string](text T) string {
+	s := string(text)
+	switch {
+	case Printable(s) != s:
+		return "$'" + strings.ReplaceAll(strings.Trim(strconv.QuoteToASCII(s), `"`), "'", `\'`) + "'"
+	case s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@%+,", r)
+	}) < 0:
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // PrintableLines is Printable, but keeps the line ends of joined errors.

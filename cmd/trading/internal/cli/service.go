@@ -157,7 +157,7 @@ func (s *Service) connectJournaled(wait time.Duration, existing bool) (*Session,
 	if err != nil {
 		return nil, err
 	}
-	session, err := s.ConnectOn(log, log.Close, "--journal "+path)
+	session, err := s.ConnectOn(log, log.Close, "--journal "+Word(path))
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}

@@ -123,27 +123,19 @@ func (r *runner) complete(cmd *cobra.Command, argv []string) error {
 	}
 	for _, name := range []string{"manifest", "speed", "sidecar", "kill-command"} {
 		if flag := cmd.Flag(name); flag.Changed {
-			r.again += fmt.Sprintf(" --%s=%s", name, quote(flag.Value.String()))
+			r.again += fmt.Sprintf(" --%s=%s", name, cli.Word(flag.Value.String()))
 		}
 	}
 	r.again += " --"
 	for _, arg := range argv {
-		r.again += " " + quote(arg)
+		r.again += " " + cli.Word(arg)
 	}
 	return nil
 }
 
 // replay is the command that plays a run again.
 func (r *runner) replay(o judge.Outcome) string {
-	return fmt.Sprintf("trading trial --only %s --seed %d --counts %d,%d%s", quote(o.Scenario), o.Seed, r.quiet.Entries, r.quiet.Levels, r.again)
-}
-
-// quote is a word of the shell.
-func quote(word string) string {
-	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;!#~") {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return fmt.Sprintf("trading trial --only %s --seed %d --counts %d,%d%s", cli.Word(o.Scenario), o.Seed, r.quiet.Entries, r.quiet.Levels, r.again)
 }
 
 // judges makes a command of what finds outcomes under a manifest.
