@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -90,6 +91,17 @@ func newAgent(app *cli.App, cmd *cobra.Command) *agent {
 	return a
 }
 
+// there refuses a file that is named and missing, before an engine runs.
+func there(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Stat(path); err != nil {
+		return cli.WithCode(cli.Refused, fmt.Errorf("--%s: %w", flag, err))
+	}
+	return nil
+}
+
 // simulated reports whether there is no service but the embedded one.
 func (a *agent) simulated() bool {
 	return a.app.Getenv("TRADING_BASE_URL") == "" && !a.cmd.Flags().Changed("base-url")
@@ -118,6 +130,9 @@ func (a *agent) complete() (dir, settings string, err error) {
 	}
 	if a.mode == string(mcp.Live) && a.policy == "" {
 		return "", "", cli.Misuse("--mode live needs --policy")
+	}
+	if err := there("policy", a.policy); err != nil {
+		return "", "", err
 	}
 	state, err := a.app.StateFolder()
 	if err != nil {
@@ -207,6 +222,9 @@ func (a *agent) web(ctx context.Context, dir, settings string, start func() erro
 		return cli.Misuse("--tls-cert and --tls-key go together")
 	case !local && (a.token == "" || len(a.hosts) == 0 || a.cert == ""):
 		return cli.Misuse("--listen %s is not the loopback interface: it needs --token-file, --host, --tls-cert and --tls-key", a.listen)
+	}
+	if err := errors.Join(there("tls-cert", a.cert), there("tls-key", a.certKey)); err != nil {
+		return err
 	}
 	if a.token == "" {
 		a.token = filepath.Join(dir, "token")

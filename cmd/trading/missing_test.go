@@ -31,6 +31,10 @@ var missing = []string{
 	"journal show MISSING ID",
 	"journal verify MISSING",
 	"journal import MISSING --fleet postgres://bot@127.0.0.1:1/x --lease a --account acc_1",
+	"mcp --policy MISSING",
+	"mcp --listen 127.0.0.1:0 --tls-cert MISSING --tls-key FILE",
+	"mcp --listen 127.0.0.1:0 --tls-key MISSING --tls-cert FILE",
+	"mcp engine --policy MISSING",
 	"observe --ask live --yes --profile FILE --journal MISSING",
 	"observe --ask live --yes --profile FILE --state-dir MISSING",
 	"observe --ask read --yes --profile FILE --against MISSING",
@@ -77,7 +81,6 @@ var readLater = []string{
 	"cancel --journal", "close --journal", "limit --journal", "place --journal", "pro chase --journal", "pro chase-twap --journal", "pro conditional --journal",
 	"pro edit --journal", "pro ladder --journal", "pro swarm --journal", "pro twap --journal", "tpsl --journal", // of what they write themselves
 	"doctor --journal", "doctor --profile", "doctor --state-dir", // it says that they are missing
-	"mcp --policy", "mcp --tls-cert", "mcp --tls-key", "mcp engine --policy", // read once somebody joins
 	"backtest --funding", "backtest --prices", // read once the bot is built
 	"top --journal", "top --state-dir", // TestFlattenFromTop
 	"backtest --from", "odds --from", "odds --report", "pro ladder --from", "protect --keep", "trial --sidecar", "trial init --sidecar", // of no files, or written

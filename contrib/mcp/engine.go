@@ -139,9 +139,6 @@ func New(c Config) (_ *Engine, err error) {
 		turns: map[trading.AccountID]chan struct{}{}, peaks: map[trading.AccountID]decimal.Decimal{}, calls: map[string][]Moment{},
 	}
 	e.ctx, e.end = context.WithCancel(context.Background())
-	if c.Mode == Read {
-		return e, nil
-	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.Close())
@@ -150,6 +147,9 @@ func New(c Config) (_ *Engine, err error) {
 	p, err := readPolicy(c.Policy, c.Mode)
 	if err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
+	}
+	if c.Mode == Read {
+		return e, nil
 	}
 	if err := disk.OwnFolder(c.Dir, disk.NoAccess); err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)

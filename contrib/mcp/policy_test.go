@@ -212,3 +212,19 @@ func TestAnUnknownOutcome(t *testing.T) {
 		assert.Equal(t, 1, r.fills())
 	})
 }
+
+// A policy that is named is read in each mode, also where nothing is traded.
+func TestAPolicyThatIsNamedIsRead(t *testing.T) {
+	for _, mode := range []Mode{Read, Paper, Live} {
+		for text, says := range map[string]string{"": "no such file", "{": "policy.json"} {
+			config := newRig(t, mode, nil).config
+			config.Dir, config.Policy = config.Dir+"2", t.TempDir()+"/policy.json"
+			require.NoError(t, disk0700(config.Dir))
+			if text != "" {
+				require.NoError(t, writeFile(config.Policy, text))
+			}
+			_, err := New(config)
+			require.ErrorContains(t, err, says, mode)
+		}
+	}
+}

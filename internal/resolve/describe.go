@@ -175,7 +175,7 @@ func fenceText(a *ledger.Answer, quote func(string) string) string {
 func answerText(a *ledger.Answer, quote func(string) string) string {
 	text := ""
 	switch a.Class {
-	case ledger.Unsent:
+	case ledger.Unsent, 0: // 0: there was no place for it in the limits
 		return "nothing was sent"
 	case ledger.Silence:
 		return "no answer came"
@@ -186,6 +186,9 @@ func answerText(a *ledger.Answer, quote func(string) string) string {
 	case ledger.Unclear:
 		text = fmt.Sprintf("the answer is %d, which proves nothing", a.Status)
 	default:
+		if a.Status == 0 { // of a fence, in place of what it was answered
+			return "it answered, and how it keeps keys is not known yet, so that proves nothing"
+		}
 		text = fmt.Sprintf("something in front of the service answered %d", a.Status)
 	}
 	if a.Replayed {

@@ -38,6 +38,8 @@ func TestFactsInWords(t *testing.T) {
 		{ledger.Fact{Kind: ledger.FenceEnded, Answer: reused}, "the service knows its key, so that it has arrived"},
 		{ledger.Fact{Kind: ledger.FenceEnded, Answer: noOrder}, "the service did not know its key: it cannot run from now on; it may have run before"},
 		{ledger.Fact{Kind: ledger.FenceEnded, Answer: unsent}, "the service was asked whether it knows its key: nothing was sent"},
+		{ledger.Fact{Kind: ledger.FenceEnded, Answer: ledger.Answer{Class: ledger.Foreign}}, "the service was asked whether it knows its key: it answered, and how it keeps keys is not known yet, so that proves nothing"},
+		{ledger.Fact{Kind: ledger.Confirmed}, "a second question was asked about its refusal: nothing was sent"},
 		{ledger.Fact{Kind: ledger.Acknowledged}, "a person acknowledged what became of it"},
 		{ledger.Fact{Kind: ledger.ProbeBegun}, "its stored answer was asked for"},
 		{ledger.Fact{Kind: ledger.ProbeEnded, Answer: replayed(success)}, "its stored answer was asked for: the answer is a success, repeated"},
