@@ -27,6 +27,13 @@ type Written struct {
 	Heard     bool      `json:"heard"`                    // the bot is known to have heard the outcome
 }
 
+// ready is what [Status] says to bots, and to strangers.
+type ready struct {
+	Ready   bool   `json:"ready"`
+	Reason  string `json:"reason,omitempty"`
+	Pending *int   `json:"pending,omitempty"`
+}
+
 // serveReport answers what is about the sidecar itself.
 func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
@@ -39,14 +46,14 @@ func (s *Server) serveReport(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/sidecar/ready":
 		st := s.status(r.Context())
-		st.Unheard, st.Refused = nil, nil // the others are none of a bot's business
-		if no != nil {
-			st = Status{Ready: st.Ready} // why is none of a stranger's
+		shown := ready{Ready: st.Ready} // why is none of a stranger's business
+		if no == nil {
+			shown.Reason, shown.Pending = st.Reason, &st.Pending // the others are none of a bot's
 		}
 		if !st.Ready {
 			answer = s.unavailable("", nil)
 		}
-		answer.body, _ = json.Marshal(st) // a type of texts and numbers always has its JSON
+		answer.body, _ = json.Marshal(shown) // a type of texts and numbers always has its JSON
 	case r.URL.Path == "/sidecar/metrics" && no == nil:
 		answer.header.Set("Content-Type", "text/plain; version=0.0.4")
 		answer.body = s.metrics(r)

@@ -61,6 +61,8 @@ func TestWritesOfABot(t *testing.T) {
 func TestReadyAndMetrics(t *testing.T) {
 	inTime(t, nil, func(r *rig) {
 		assert.Equal(r.t, 200, r.report("", "ready").Code)
+		assert.JSONEq(r.t, `{"ready":true}`, r.report("", "ready").Body.String(), "how many are pending is not said, and is not 0")
+		assert.JSONEq(r.t, `{"ready":true,"pending":0}`, r.report(r.live, "ready").Body.String())
 		r.by(new(deaf), r.live, "POST /orders", buy)
 		r.do(r.live, "POST /orders", buyMore)
 		r.server.client.Halt("news")

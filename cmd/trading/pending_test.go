@@ -62,7 +62,7 @@ func TestAPendingWriteNamesTheNextStep(t *testing.T) {
 	defer served.Close()
 	o := &sidecarOperator{func() (sidecarAddress, error) { return sidecarAddress{port: served.URL}, nil }, app.Output(&cobra.Command{})}
 	require.NoError(t, o.printStatus(t.Context(), "/status", nil))
-	assert.Contains(t, status.String(), "takes entries, but not in acc_1 BTC\n")
+	assert.Equal(t, "state  takes entries, but not in acc_1 BTC\n", status.String(), "what a sidecar does not say is not 0")
 	require.Equal(t, cli.NotFlat, cli.Status(o.flatten(t.Context(), "test", []string{"acc_1"}, nil)))
 	assert.Contains(t, status.String(), "\nnext: trading sidecar pending; then flatten again\n")
 

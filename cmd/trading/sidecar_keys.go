@@ -85,7 +85,7 @@ that bot alone, and two bots with one key are taken for one.`,
 		v := viewKey(k)
 		v.Key, v.Made = secret, ""
 		if k.Live {
-			app.Sayf("no account was looked up: if the bot is answered account_not_found, the real key of the sidecar does not reach it")
+			app.Sayf("the accounts were not checked: if a bot is answered account_not_found, the sidecar's own key does not reach its account")
 		}
 		return out.Print(v, func(w io.Writer) { fmt.Fprintln(w, secret) })
 	}

@@ -82,7 +82,10 @@ func (o *sidecarOperator) ask(ctx context.Context, path string, body map[string]
 
 // printStatus asks, and prints how the sidecar is then.
 func (o *sidecarOperator) printStatus(ctx context.Context, path string, body map[string]any) error {
-	var s sidecar.Status
+	var s struct {
+		sidecar.Status
+		Pending *int `json:"pending"` // nil where the sidecar does not say so
+	}
 	if err := o.ask(ctx, path, body, &s); err != nil {
 		return err
 	}
@@ -94,8 +97,12 @@ func (o *sidecarOperator) printStatus(ctx context.Context, path string, body map
 			ready += ", but not in " + cli.Printable(strings.Join(s.Refused, ", "))
 		}
 		cli.Row(w, "state", ready)
-		cli.Row(w, "pending", s.Pending)
-		cli.Row(w, "not heard", strings.Join(s.Unheard, " "))
+		if s.Pending != nil {
+			cli.Row(w, "pending", *s.Pending)
+		}
+		if s.Unheard != nil {
+			cli.Row(w, "not heard", cmp.Or(strings.Join(s.Unheard, " "), "none"))
+		}
 	})
 }
 

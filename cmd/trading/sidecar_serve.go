@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/internal/loopback"
 	"github.com/tradingapi/trading-go/journal"
 	"github.com/tradingapi/trading-go/sidecar"
 )
@@ -113,8 +115,11 @@ func (s *sidecarServer) run(ctx context.Context) (err error) {
 	c.Logger = slog.New(slog.NewTextHandler(s.app.Lines(), &slog.HandlerOptions{Level: level}))
 	noCore()
 	writes, err := journal.Open(filepath.Join(c.Dir, "journal"), journal.WithLockTimeout(0))
+	if errors.Is(err, journal.ErrLocked) {
+		err = fmt.Errorf("another sidecar runs with --state-dir %s", cli.Word(c.Dir))
+	}
 	if err != nil {
-		return cli.WithCode(cli.Refused, fmt.Errorf("another sidecar may run: %w", err))
+		return cli.WithCode(cli.Refused, err)
 	}
 	defer func() { err = errors.Join(err, writes.Close()) }()
 	alerts := newAlerter(s.app, s.alert)
@@ -123,8 +128,13 @@ func (s *sidecarServer) run(ctx context.Context) (err error) {
 	return s.serve(ctx)
 }
 
-// choices reads the flags whose values have a form of their own.
+// choices reads the flags whose values have a form of their own, or fit no other.
 func (s *sidecarServer) choices() error {
+	host, port, _ := net.SplitHostPort(s.listen) // which the listener judges
+	service, _ := url.Parse(s.config.BaseURL)    // which the client does
+	if service != nil && port != "" && service.Port() == port && (loopback.Is(service.Hostname()) || service.Hostname() == host) {
+		return cli.WithCode(cli.Refused, fmt.Errorf("the base URL is %s: that is the address of this sidecar, and must be that of the service", s.config.BaseURL))
+	}
 	switch s.keys {
 	case "unchanged", "per-bot":
 		s.config.KeysPerBot = s.keys == "per-bot"

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/tradingapi/trading-go"
 	"github.com/tradingapi/trading-go/cmd/trading/internal/cli"
+	"github.com/tradingapi/trading-go/internal/loopback"
 )
 
 // serving is a sidecar that runs in this process.
@@ -114,4 +116,34 @@ func TestSidecarServe(t *testing.T) {
 	assert.Zero(t, code, s.errs.String())
 	assert.NotContains(t, s.errs.String(), "pk_live_simulated")
 	s.ends(cli.Refused, "does it run?", "sidecar", "status", "--state-dir", s.dir)
+}
+
+// A sidecar whose service is itself would send each request to itself.
+func TestASidecarIsNotItsOwnService(t *testing.T) {
+	number, err := loopback.Port()
+	require.NoError(t, err)
+	port := strconv.Itoa(number)
+	for _, host := range []string{"127.0.0.1", "localhost"} {
+		s := &serving{rig: newRig(t), dir: t.TempDir()}
+		require.NoError(t, os.Chmod(s.dir, 0o700))
+		s.keys = filepath.Join(s.dir, "real.keys")
+		s.writeKeys(s.sim.LiveKey())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		s.ctx = ctx
+		s.ends(cli.Refused, "is the address of this sidecar", "sidecar", "serve", "--base-url", "http://"+net.JoinHostPort(host, port)+"/v1",
+			"--state-dir", s.dir, "--key-file", s.keys, "--listen", "127.0.0.1:"+port, "--exits", "1ms")
+		cancel()
+	}
+}
+
+// A second sidecar in one folder says so, and a journal that cannot be read is not taken for one.
+func TestWhyASidecarDoesNotStart(t *testing.T) {
+	s := serveSidecar(t)
+	s.ends(cli.Refused, "another sidecar runs with --state-dir "+s.dir+"\n", "sidecar", "serve", "--state-dir", s.dir, "--key-file", s.keys)
+	other := t.TempDir()
+	require.NoError(t, os.Chmod(other, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(other, "journal"), []byte("no journal"), 0o600))
+	_, _, errs := s.run("sidecar", "serve", "--state-dir", other, "--key-file", s.keys)
+	assert.NotContains(t, errs, "another sidecar")
+	assert.Contains(t, errs, filepath.Join(other, "journal"))
 }

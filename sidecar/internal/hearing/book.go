@@ -326,7 +326,7 @@ func (b *Book) Open() (ids []string) {
 		}
 	}
 	slices.Sort(ids)
-	return ids
+	return slices.Compact(ids) // one of an earlier run is there again once its bot has repeated it
 }
 
 func latest(a, b time.Time) time.Time {

@@ -208,3 +208,15 @@ func TestWhatRunsIsNotRepeatedBehindAnAnswer(t *testing.T) {
 	v, _ = b.Arrive(write("5", Partial, "half"), t0, unheard)
 	assert.Equal(t, Carry, v, "an exit is never swallowed")
 }
+
+// The write of an earlier run that its bot sends again under its key is one write, also in the list for people.
+func TestARepeatAfterARestartIsListedOnce(t *testing.T) {
+	var b Book
+	w := write("1", Entry, "x")
+	w.Key = "k"
+	b.Restore(w, Unknown, t0)
+	v, _ := b.Arrive(w, t0, unheard)
+	assert.Equal(t, Carry, v)
+	b.Left(w.Place, w.ID, t0)
+	assert.Equal(t, []string{"1"}, b.Open())
+}
