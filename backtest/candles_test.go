@@ -94,6 +94,11 @@ func TestWhatCandlesCannotShow(t *testing.T) {
 					said = said || want == one
 				}
 				require.Equal(t, said, strings.Contains(text, one), "%s\n%s", one, text)
+				for _, warning := range r.Warnings { // of one of two paths, maybe not of that whose figures stand above
+					if strings.Contains(warning, one) {
+						require.Regexp(t, `^Path [^:]+: `, warning)
+					}
+				}
 			}
 			require.Equal(t, strings.Contains(text, placebo), r.Placebo != nil)
 		})

@@ -224,7 +224,7 @@ func (r *Result) finish(p plan, attempts int) {
 	for i, list := range texts {
 		for _, text := range list {
 			if len(texts) > 1 && !(slices.Contains(texts[0], text) && slices.Contains(texts[1], text)) {
-				text = "Path " + r.Paths[i].Order + ": " + text
+				text = r.named(&r.Paths[i], text)
 			}
 			if !slices.Contains(r.Warnings, text) {
 				r.Warnings = append(r.Warnings, text)
@@ -235,6 +235,14 @@ func (r *Result) finish(p plan, attempts int) {
 
 func (r *Result) warn(format string, values ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, values...))
+}
+
+// named is a text about one of the paths.
+func (r *Result) named(p *Path, text string) string {
+	if len(r.Paths) < 2 {
+		return text
+	}
+	return "Path " + p.Order + ": " + text
 }
 
 func inDays(d time.Duration) string { return fmt.Sprintf("%.1f days", d.Hours()/24) }
@@ -252,23 +260,26 @@ func (r *Result) judgeCandles(p plan) {
 	if worst == nil || bar == 0 {
 		return
 	}
+	warn := func(format string, values ...any) { // of this path, whose figures may not be those of the headline
+		r.warn("%s", r.named(worst, fmt.Sprintf(format, values...)))
+	}
 	f := worst.FillTimes
 	if why := worst.unmeasured(bar); why != "" {
-		r.warn("These candles cannot measure this bot: %s. Take shorter candles, or marks.", why)
+		warn("These candles cannot measure this bot: %s. Take shorter candles, or marks.", why)
 		if r.Verdict == Passed {
 			r.Verdict, r.VerdictNote = Open, "these candles cannot measure this bot"
 		}
 	} else if f.Inside*doubtfulShare > f.Of {
-		r.warn("%d of %d fills are inside candles, neither at an opening nor at a level that was set before: their prices are drawn, and a drawn path holds no edge.", f.Inside, f.Of)
+		warn("%d of %d fills are inside candles, neither at an opening nor at a level that was set before: their prices are drawn, and a drawn path holds no edge.", f.Inside, f.Of)
 	}
 	if f.Inside*doubtfulShare <= f.Of {
 		return
 	}
 	if gross, unit := grossShare(worst.Trips), p.usualMove(); unit > 0 && len(worst.Trips) > 0 && gross < leastGross*unit {
-		r.warn("The gross profit of a round trip is %.2f basis points, not above the error of how paths are drawn (%.2f).", 1e4*gross, 1e4*leastGross*unit)
+		warn("The gross profit of a round trip is %.2f basis points, not above the error of how paths are drawn (%.2f).", 1e4*gross, 1e4*leastGross*unit)
 	}
 	if r.Placebo != nil {
-		r.warn("On candles of a random walk with the same volatility the bot grossed $%s in %d round trips; here $%s in %d.",
+		warn("On candles of a random walk with the same volatility the bot grossed $%s in %d round trips; here $%s in %d.",
 			r.Placebo.Gross.StringFixed(2), len(r.Placebo.Trips), worst.Gross.StringFixed(2), len(worst.Trips))
 	}
 }
