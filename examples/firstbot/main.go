@@ -20,17 +20,21 @@ import (
 )
 
 func main() {
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	client, err := trading.FromEnv(trading.WithExclusiveAccounts()) // nobody else trades: so the account shows what a lost order did
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	defer client.Close()
 	b := &bot{account: client.Sandbox, prices: client.Sandbox.MarketData, log: slog.Default()}
-	if err := b.run(ctx); err != nil {
-		log.Print(err)
-	}
+	return b.run(ctx)
 }
 
 // bot keeps a small long position with a stop, and closes it when it ends.
@@ -41,19 +45,18 @@ type bot struct {
 	doubt   error // of the last order whose outcome was not known
 }
 
-// run decides once a minute until ctx ends.
+// run decides five seconds after the start, and then once a minute, until ctx ends. A read that begins sooner
+// may be older than the run, so that it proves nothing of a lost order.
 func (b *bot) run(ctx context.Context) error {
 	defer b.leave()
-	ticker := time.NewTicker(time.Minute)
-	defer ticker.Stop()
-	for {
-		if err := b.decide(ctx); err != nil {
-			return err
-		}
+	for round := time.NewTimer(5 * time.Second); ; round.Reset(time.Minute) {
 		select {
-		case <-ticker.C:
+		case <-round.C:
 		case <-ctx.Done():
 			return nil
+		}
+		if err := b.decide(ctx); err != nil {
+			return err
 		}
 	}
 }
@@ -70,6 +73,9 @@ func (b *bot) decide(ctx context.Context) error {
 	}
 	positions, err := b.account.Positions(ctx) // in the sandbox, this read also fires stops
 	if err != nil {
+		return b.judge(ctx, nil, err)
+	}
+	if _, err := b.account.Trades(ctx); err != nil { // with the positions it shows later what a lost order did
 		return b.judge(ctx, nil, err)
 	}
 	mark, err := b.prices.Price(ctx, "BTC")

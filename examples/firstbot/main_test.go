@@ -32,6 +32,25 @@ func TestALostReply(t *testing.T) {
 	})
 }
 
+// A paper order has no key to ask by: it is found out about against what the bot has read before, the first order too.
+func TestALostReplyOnPaper(t *testing.T) {
+	for name, fault := range map[string]tradingsim.Fault{"the reply is lost": tradingsim.DropResponse(), "it never arrives": tradingsim.DropRequest()} {
+		synctest.Test(t, func(t *testing.T) {
+			sim := tradingsim.New(tradingsim.WithMark("BTC", "64000"))
+			client := tradingtest.Client(t, sim, trading.WithExclusiveAccounts())
+			var logged strings.Builder
+			b := &bot{account: client.Sandbox, prices: client.Sandbox.MarketData, log: slog.New(slog.NewTextHandler(&logged, nil))}
+			sim.Fault("POST /sandbox/orders", fault)
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			defer cancel()
+			require.NoError(t, b.run(ctx))
+			require.NotContains(t, logged.String(), "level=ERROR", name)
+			require.Len(t, sim.Ledger(), 2, "a buy and a close: "+name)
+			require.Equal(t, "0", sim.Position("", "BTC").String(), name)
+		})
+	}
+}
+
 // An order that is found out about right before a round is in no read of that round yet, and is not placed again.
 func TestAnOrderThatIsFoundOutBetweenTwoRounds(t *testing.T) {
 	for late := time.Duration(45); late < 200; late++ {
@@ -57,7 +76,7 @@ func TestAStopInTheMiddleOfAnOrder(t *testing.T) {
 			client := tradingtest.Client(t, sim, append(opts, trading.WithExclusiveAccounts("acc_1"))...)
 			b := &bot{account: client.Live.Account("acc_1"), prices: client.Sandbox.MarketData, log: slog.New(slog.DiscardHandler)}
 			sim.Fault("POST /orders", tradingsim.Delay(20*time.Second))
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second) // the first round is at 5 s
 			defer cancel()
 			require.NoError(t, b.run(ctx))
 			require.Len(t, sim.Ledger(), 2, "a buy and a close")
@@ -75,7 +94,7 @@ func TestAStopInTheMiddleOfARead(t *testing.T) {
 		var logged strings.Builder
 		b := &bot{account: client.Sandbox, prices: client.Sandbox.MarketData, log: slog.New(slog.NewTextHandler(&logged, nil))}
 		sim.Fault("GET /sandbox/positions", tradingsim.Delay(3*time.Second))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second) // the first round is at 5 s
 		defer cancel()
 		require.NoError(t, b.run(ctx))
 		require.NotContains(t, logged.String(), "level=WARN")
