@@ -26,7 +26,7 @@ var advices = []advice{
 	{"same key", "SameKey", "it did not happen, and the cause passes; nothing is stored under its key", "wait, send it again"},
 	{"wait", "Wait", "it did not happen: a limit is full", "wait as asked, send it again"},
 	{"read", "Read", "it happened, or its order or run may be gone", "decide anew"},
-	{resolve, "Resolve", "nobody knows yet whether it happened, or an earlier write in its market", "find out, decide anew"},
+	{resolve, "Resolve", "nobody knows yet whether it, or an earlier write in its market, happened", "find out, decide anew"},
 }
 
 func adviceOf(word string) (advice, bool) {
