@@ -130,8 +130,8 @@ func (w *writer) obey() error {
 	case err == nil:
 		err = errors.New(s.Refusal)
 	}
-	return cli.WithCode(cli.Refused, fmt.Errorf("the protection of %s in %s refuses entries: %w: nothing was sent; resume it first (trading resume), or unset TRADING_STATE_DIR to trade beside it",
-		cli.Printable(w.service.Account), dir, err))
+	return cli.WithCode(cli.Refused, fmt.Errorf("the protection of %s in %s refuses entries: %w: nothing was sent; resume it first (trading resume --account %s --state-dir %s), or unset TRADING_STATE_DIR to trade beside it",
+		cli.Printable(w.service.Account), dir, err, cli.Word(w.service.Account), cli.Word(dir)))
 }
 
 // check refuses a command line that would send without being asked for clearly.
