@@ -112,7 +112,8 @@ func WithJournal(j journal.Store) Option {
 // program do, they have one journal handle and one base URL. It is a declaration, not a lock,
 // and ends with the first sign of the contrary: see [Hooks.NotExclusive]. With it, what an
 // account shows can also prove that a write whose answer is lost was executed. Without ids it
-// declares every account, the paper account too.
+// declares every account, the paper account too. Of the paper account, only positions and closed
+// trades that the program itself has read before, five seconds after the start or later, prove that.
 func WithExclusiveAccounts(ids ...AccountID) Option {
 	var wrong error
 	for i, id := range ids {
