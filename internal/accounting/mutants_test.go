@@ -1,16 +1,15 @@
 package accounting
 
 import (
-	"encoding/json"
 	"flag"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tradingapi/trading-go/internal/testing/broken"
 )
 
 var leaveOut = flag.Bool("accounting.mutants", false, "leave out one rule after another: minutes")
@@ -75,17 +74,9 @@ func TestEachRuleIsNeeded(t *testing.T) {
 			continue
 		}
 		t.Run(m.rule, func(t *testing.T) {
-			dir := t.TempDir()
-			here, err := os.Getwd()
-			require.NoError(t, err)
-			mutant, overlay := filepath.Join(dir, m.file), filepath.Join(dir, "overlay.json")
-			require.NoError(t, os.WriteFile(mutant, []byte(strings.Replace(string(code), m.rule, m.without, 1)), 0o600))
-			replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(here, m.file): mutant}})
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(overlay, replaced, 0o600))
-			out, err := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-run", "^"+m.found, "-failfast", ".").CombinedOutput()
+			printed, err := broken.Without(t, m.file, m.rule, m.without, "-run", "^"+m.found, "-failfast", ".")
 			assert.Error(t, err, "%d: it lives: %s", i, m.without)
-			assert.Contains(t, string(out), "--- FAIL", "%d", i)
+			assert.Contains(t, printed, "--- FAIL", "%d", i)
 		})
 	}
 }
