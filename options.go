@@ -114,6 +114,8 @@ func WithJournal(j journal.Store) Option {
 // account shows can also prove that a write whose answer is lost was executed. Without ids it
 // declares every account, the paper account too. Of the paper account, only positions and closed
 // trades that the program itself has read before, five seconds after the start or later, prove that.
+// Without the declaration somebody else may reset the paper account: a lost paper order is NotApplied only if a
+// closed trade of before still shows.
 func WithExclusiveAccounts(ids ...AccountID) Option {
 	var wrong error
 	for i, id := range ids {

@@ -64,6 +64,7 @@ func noBaseline(f *seen) { f.Base = nil }
 func gone(f *seen) { f.Held, f.Gone = false, true }
 
 func notAlone(f *seen) { f.Exclusive = false }
+func resets(f *seen)   { f.Exclusive, f.Resets = false, true }
 
 func passed(f *seen) { f.Look.Status = "PASSED" }
 
@@ -135,6 +136,7 @@ func TestWhereAVerdictTurns(t *testing.T) {
 		"flat, and more may have":                  {edge(Pro, noBaseline, finished(ListCut)), NoBaseline, ledger.Unknown},
 		"gone, an order":                           {edge(Entry, gone), NoTrace, ledger.NotApplied},
 		"gone, an order beside others":             {edge(Entry, gone, notAlone), NoTrace, ledger.NotApplied},
+		"flat, and somebody may have reset it":     {edge(Entry, resets), MayBeReset, ledger.Unknown},
 		"gone, a limit":                            {edge(Limit, gone), NoTrace, ledger.NotApplied},
 		"gone, a limit that others may have ended": {edge(Limit, gone, notAlone), NotHeld, ledger.Unknown},
 		"gone, a limit that the status may have":   {edge(Limit, gone, passed), NotHeld, ledger.Unknown},

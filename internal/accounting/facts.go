@@ -259,6 +259,9 @@ type Facts struct {
 	Still, Again bool
 	// Exclusive: nobody else trades the account.
 	Exclusive bool
+	// Resets: somebody else may have reset the account since, which takes away positions and closed trades: no trade
+	// of before shows any more.
+	Resets bool
 	// PendingBeside: another own write is pending in the symbol; of a limit or a Pro order also where another one is
 	// pending in any symbol of the account, so that a new id may be its.
 	PendingBeside bool

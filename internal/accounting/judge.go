@@ -163,6 +163,8 @@ func (f *Facts) absent() Verdict {
 	switch {
 	case !f.Held && !(f.Gone && f.lasts()):
 		v.Outcome, v.Reason = ledger.Unknown, NotHeld
+	case f.Resets: // what it traded may be gone with all that was before
+		v = Verdict{Reason: MayBeReset}
 	case !f.steady(), f.Asked.Kind == Limit && f.EqualLooks < 3:
 		v.Outcome, v.Reason = ledger.Unknown, LookAgain
 	}

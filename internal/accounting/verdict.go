@@ -27,6 +27,7 @@ const (
 		"the write came within seconds of the start or of another write, or the account could not be read; " +
 		"read the account, and acknowledge the write"
 	AccountingEnded Reason = "the account was reset or its holder changed"
+	MayBeReset      Reason = "somebody else may have reset the account, and what the write traded with it: see WithExclusiveAccounts"
 	LookAgain       Reason = "reads may lag behind: read the account again"
 	NothingShows    Reason = "an edit of a run shows in no read"
 	ListIncomplete  Reason = "a list may no longer reach back to the baseline"

@@ -25,7 +25,8 @@ type Booked struct {
 	// Note puts a note into the journal, in which the write is; nil without a journal.
 	Note func(n Note) error
 
-	ids     *accounting.IDs // of one that leaves an id; nil where they are not known
+	ids     *accounting.IDs  // of one that leaves an id; nil where they are not known
+	older   []accounting.Row // closed trades of before, of the paper account, which a reset takes away
 	entered time.Time
 	sent    int // its place in the order of the account's writes: what ended later came beside it
 	over    int // and when it ended, or could run no more; 0 before
@@ -62,6 +63,9 @@ func (b *Books) Enter(w *Booked) Note {
 	defer b.mu.Unlock()
 	a := b.account(w.account())
 	w.ids, w.entered = a.ids(w), time.Now()
+	if !w.account().live() {
+		w.older = a.rows
+	}
 	a.enterTrail(w)
 	w.in = true
 	a.open[w] = struct{}{}
@@ -180,6 +184,9 @@ func (b *Books) Known(w *Booked, over, exclusive bool, look accounting.State, si
 	}
 	f := accounting.Facts{Asked: *w.Asked, IDs: w.ids, Runs: a.trails.mayRest(w.entered), Look: look, Exclusive: exclusive, Ended: w.anew}
 	f.Asked.Sent, f.Asked.Ended = w.sent, w.over
+	f.Resets = !w.account().live() && !exclusive && !slices.ContainsFunc(look.Rows, func(r accounting.Row) bool {
+		return slices.ContainsFunc(w.older, func(old accounting.Row) bool { return old.Digest == r.Digest })
+	})
 	if c, ok := a.course(w, exclusive, look.Status); ok {
 		f.Still = !since.IsZero() && c.still(since, look.Position.Size, look.Rows)
 		// The status was read before the closed trades, and may lag: only what equal looks show was

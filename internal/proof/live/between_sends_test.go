@@ -301,6 +301,7 @@ func TestALateSuccessBesideARefusal(t *testing.T) {
 // What a late success says of the position is known to the next order, as what any other says.
 func TestALateSuccessLeavesItsPosition(t *testing.T) {
 	overPipes(t, nil, func(r rig.Rig, _ *rig.Pipes) {
+		r.Excepts(rig.FailedAfterWork)
 		r.ReadAll()
 		r.Sim.Fault(string(trading.OpOrder), tradingsim.Delay(6*time.Second))
 		r.Open(rig.Buy("0.05"))

@@ -436,3 +436,44 @@ func TestTrap_T108_PositionsAreFoundByMarket(t *testing.T) {
 		assert.Equal(t, symbol, position.Symbol)
 	}
 }
+
+// Another program resets the paper account after an order whose answer was lost, and what the order traded is gone. Who
+// has not declared the account, and sees no trade of before the order, does not say that it did not run.
+func TestAResetAfterALostPaperOrder(t *testing.T) {
+	for _, row := range []struct {
+		name         string
+		fault        tradingsim.Fault
+		traded       bool // there are closed trades of before
+		reset, alone bool
+		want         trading.Outcome
+	}{
+		{name: "reset after it ran", fault: tradingsim.DropResponse(), reset: true, want: trading.Unknown},
+		{name: "reset after it ran, and trades of before are gone", fault: tradingsim.DropResponse(), traded: true, reset: true, want: trading.Unknown},
+		{name: "not reset, and it did not run: nobody can tell", fault: tradingsim.DropRequest(), want: trading.Unknown},
+		{name: "not reset, and trades of before show it", fault: tradingsim.DropRequest(), traded: true, want: trading.NotApplied},
+		{name: "not reset, and it is declared", fault: tradingsim.DropRequest(), alone: true, want: trading.NotApplied},
+	} {
+		var opts []trading.Option
+		if row.alone {
+			opts = append(opts, trading.WithExclusiveAccounts())
+		}
+		rig.LiveTest(t, nil, opts, func(r rig.Rig) {
+			if row.traded {
+				require.NoError(r.T, rig.Only(r.Sandbox.PlaceOrder(r.T.Context(), rig.Buy("0.01"))), row.name)
+				require.NoError(r.T, rig.Only(r.Sandbox.ClosePosition(r.T.Context(), "BTC", trading.All)), row.name)
+				time.Sleep(time.Minute)
+			}
+			r.ReadPaper()
+			r.ReadPaper()
+			other := rig.Join(r.T, r.Sim)
+			r.Sim.Fault("POST /sandbox/orders", row.fault)
+			_, err := r.Sandbox.PlaceOrder(r.T.Context(), rig.Buy("0.05"), trading.WithResolveTimeout(0))
+			require.Equal(r.T, trading.Unknown, trading.OutcomeOf(err), row.name)
+			if row.reset {
+				require.NoError(r.T, rig.Only(other.Sandbox.Reset(r.T.Context())), row.name)
+			}
+			resolution, why := r.Within(time.Hour, err)
+			assert.Equal(r.T, row.want, resolution.Outcome, "%s: %v", row.name, why)
+		})
+	}
+}
