@@ -178,7 +178,10 @@ func Check(t *testing.T, deep, restart bool, make func(now func() time.Duration)
 				continue
 			}
 			s.New, s.First, s.Depth = make, first, 4
-			if deep {
+			switch {
+			case depth.Race: // one goroutine: it goes deeper without the detector
+				s.Depth = 3
+			case deep:
 				s.Depth = depth.Of(4, 5)
 			}
 			if deep && depth.Full() && !s.Others && !s.Restart { // which can do less
