@@ -184,10 +184,10 @@ func (a *account) lostTrails(w *Booked, notes []note) []note {
 // notesOf are the notes for the journals of those beside a write that has ended. did is nil if it did
 // nothing: only a trail knows of a write before its end.
 func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note) {
-	trailAlone := did == nil || did.refused()
-	if trailAlone && !w.Asked.Kind.Acts() {
+	if did == nil && !w.Asked.Kind.Acts() {
 		return nil
 	}
+	noIDs := did != nil && w.waits() // what it may have left has no id, or those beside do not know it yet
 	known := func(other *Booked) bool {
 		return slices.ContainsFunc(notes, func(n note) bool { return n.of == other })
 	}
@@ -197,7 +197,7 @@ func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note
 		}
 	}
 	for p := range a.placesOf(w) {
-		n := Note{NoIDs: !trailAlone && w.waits(), NoTrail: true}
+		n := Note{NoIDs: noIDs, NoTrail: true}
 		for _, other := range p.plain {
 			if did != nil && other.journaled && !(other.noTrail && (other.noIDs || !n.NoIDs)) && !known(other) {
 				other.noted = true
@@ -206,7 +206,7 @@ func (a *account) notesOf(w *Booked, own accounting.Own, did *Did) (notes []note
 		}
 		for _, other := range p.detailed {
 			if other.journaled && other.Note != nil && !known(other) {
-				notes = append(notes, note{other, Note{Own: []accounting.Own{own}, NoIDs: w.waits() && did != nil && did.unclear()}})
+				notes = append(notes, note{other, Note{Own: []accounting.Own{own}, NoIDs: noIDs && (did.unclear() || did.refused())}})
 			}
 		}
 	}

@@ -372,6 +372,17 @@ func (w *world) write(kind int) {
 			}
 		}
 	}
+	edited := -1
+	if kind == aLimit && w.waits && w.dice.IntN(3) == 0 {
+		edited = slices.IndexFunc(w.now.rests, func(o rests) bool { return o.run })
+	}
+	if edited >= 0 {
+		o := w.now.rests[edited]
+		b.Run, b.Asked, of = false, &accounting.Act{Kind: accounting.EditRun, Size: decimal.NewFromInt(int64(o.left + size*int(side)))}, o.market
+		if b.Places[0] = market(markets[of]); w.dice.IntN(3) == 0 && w.MarketOf(mine, o.id) == "" {
+			b.Places[0] = market(pending.AnyMarket)
+		}
+	}
 	journal := w.books(b, kind == aClose && (w.blind || w.dice.IntN(40) == 0))
 	if w.dead { // before its first byte
 		w.doubt = append(w.doubt, &lost{Booked: b, market: of, held: time.Now(), journal: journal})
@@ -386,11 +397,19 @@ func (w *world) write(kind int) {
 	isLost := (kind != aLimit || w.waits) && (w.losing || w.dice.IntN(4) == 0)
 	ran := !isLost || w.dice.IntN(2) == 0
 	refused := kind == aLimit && w.waits && !isLost && w.dice.IntN(8) == 0
-	ran = ran && !refused
+	ran = ran && (!refused || w.dice.IntN(2) == 0) // the words of something in front, after the work
 	did := &Did{Own: accounting.Own{Act: *b.Asked, Began: sent}}
 	did.Own.Ran = true
 	w.say("%s: %v %s %s, lost %t", b.ID, *b.Asked, markets[of], map[bool]string{true: "runs", false: "does not run"}[ran], isLost)
 	switch {
+	case edited >= 0:
+		w.found["edits"]++
+		if i := slices.IndexFunc(w.now.rests, func(o rests) bool { return o.run && o.market == of }); ran && i >= 0 {
+			w.now.rests = slices.Clone(w.now.rests)
+			w.now.rests[i].left += size * int(side)
+			w.say("  %s is to trade %d more", w.now.rests[i].id, size*int(side))
+			w.keep()
+		}
 	case kind == aLimit && w.waits:
 		if !ran {
 			break
@@ -434,7 +453,7 @@ func (w *world) write(kind int) {
 	switch {
 	case kind != aLimit && w.dice.IntN(20) == 0: // something in front says so, after the work or before
 		did = &Did{Own: accounting.Own{Unsure: true}}
-	case refused && w.dice.IntN(2) == 0: // in the words of something in front
+	case refused && (ran || w.dice.IntN(2) == 0): // in the words of something in front
 		did = &Did{Own: accounting.Own{Unsure: true}}
 	case !ran:
 		did = nil

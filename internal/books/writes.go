@@ -272,7 +272,9 @@ func (b *Books) Leave(w *Booked, did *Did) error {
 		own := w.ended(did)
 		a.leaveTrail(w, own, did)
 		switch {
-		case did == nil, did.refused():
+		case did == nil:
+		case did.refused():
+			a.unsure(w)
 		case did.unclear():
 			a.unclear(w, did)
 		default:
@@ -356,13 +358,19 @@ func (a *account) addWaiting(own *accounting.Own) {
 // it is known no longer.
 func (a *account) unclear(w *Booked, did *Did) {
 	a.ran = a.ran || w.Run
-	if w.waits() {
-		a.unnamed = true
-		for o := range a.open {
-			o.ids = nil // what it left may be taken for theirs
-		}
-	}
+	a.unsure(w)
 	if slices.ContainsFunc([]time.Time{a.posAt, a.rowsAt, a.ordersAt, a.finAt}, did.ShownFrom.After) {
 		a.forget()
+	}
+}
+
+// unsure notes a write that may have left an order or a run of which nobody knows the id.
+func (a *account) unsure(w *Booked) {
+	if !w.waits() {
+		return
+	}
+	a.unnamed = true
+	for o := range a.open {
+		o.ids = nil // what it left may be taken for theirs
 	}
 }

@@ -356,7 +356,7 @@ func (s *store) last(ctx context.Context, name string) (*Final, error) {
 		begun, ended := false, false
 		for _, r := range records {
 			begun = begun || r.Begin != nil
-			if r.End != nil {
+			if r.End != nil && (begun || r.End.Digest != nil) { // else it never began
 				ended, last = true, r.End.further(last)
 			}
 		}

@@ -362,7 +362,11 @@ func (w *OpenWrite) keepNewer(r *record) {
 		b.left[at].ended = true
 	case end.Outcome != ledger.NotApplied: // that it began was not taken
 		end.ended = true
-		b.left = append(b.left, end.newerSetting)
+		at := slices.IndexFunc(b.left, func(n newerSetting) bool { return n.Intent.Decided.After(end.Intent.Decided) })
+		if at < 0 {
+			at = len(b.left)
+		}
+		b.left = slices.Insert(b.left, at, end.newerSetting)
 	}
 }
 

@@ -213,6 +213,34 @@ func TestWhatTheJournalKeepsOfSettings(t *testing.T) {
 	})
 }
 
+// The journal of an older setting misses that a newer one began, and has a third one before it hears how the second ended:
+// the third stands after a restart too.
+func TestTheOrderOfSettingsOfWhichAJournalMissesOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newDisk()
+		d := client(t, &service{}, on(k), foreground, func(c *Config) { c.Unwritten = func(*pending.Intent, error) {} })
+		lost(t, d, "w_1", levels, body(110, 90))
+		k.failsAt("newer")
+		second := begins(t, d, "w_2", body(120, 80))
+		time.Sleep(time.Second)
+		third := begins(t, d, "w_3", body(130, 70))
+		heard(t, d, second, success)
+		heard(t, d, third, success)
+		assert.Equal(t, "begin!, answer, newer, newer end, newer end", k.of("w_1"))
+
+		s := &service{has: []Levels{levelsAt(110, 90)}, answers: map[string][]ledger.Answer{cancelOrder: {partWay}}}
+		s.look = func() (AccountLook, error) {
+			return AccountLook{Status: "ACTIVE", Levels: map[string]Levels{"BTC": s.has[0]}}, nil
+		}
+		_, err := client(t, s, on(k.restart())).Recover(t.Context())
+		require.NoError(t, err)
+		require.NotEmpty(t, s.set)
+		for _, set := range s.set {
+			assert.True(t, levelsAt(130, 70).equal(set), "%+v", set)
+		}
+	})
+}
+
 // Of two settings that were left, the newer one is found out about too. One that is in no
 // journal but that of the older never left.
 func TestSettingsThatWereLeft(t *testing.T) {

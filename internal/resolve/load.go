@@ -76,9 +76,13 @@ func (d *Driver) readLeft(ctx context.Context) (left []*OpenWrite, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if w != nil {
-			left = append(left, w)
+		if w == nil {
+			if err := d.endUnbegun(ctx, &h); err != nil {
+				return nil, err
+			}
+			continue
 		}
+		left = append(left, w)
 	}
 	return left, nil
 }
@@ -98,6 +102,16 @@ func (d *Driver) endUnsent(ctx context.Context, left []*OpenWrite) (open []*Open
 		}
 	}
 	return open, nil
+}
+
+// endUnbegun ends what the journal has of a write without its beginning: notes of those beside it, which came first. It
+// was not sent, or is an exit that went out all the same, which is missing there.
+func (d *Driver) endUnbegun(ctx context.Context, h *journal.History) error {
+	w := &OpenWrite{Intent: pending.Intent{ID: pending.IntentID(h.Intent)}, Name: h.Name, journaled: true}
+	if err := d.store.end(ctx, w, &Final{Outcome: ledger.Unknown, At: time.Now()}); err != nil {
+		return fmt.Errorf("the journal cannot be written: %w", err)
+	}
+	return nil
 }
 
 // adopt takes over what others left. All their settings of levels are known before work

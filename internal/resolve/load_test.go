@@ -188,8 +188,8 @@ func TestAnOrderThatRunsWhileTheBeginningOfOneIsOnItsWay(t *testing.T) {
 			k := newDisk()
 			before := client(t, &service{}, on(k), foreground)
 			readTwice(before)
-			first := newWrite(before, "w_1", order)
-			before.Own(first, "")
+			first := newWrite(before, "w_1", order, named("an entry"))
+			before.Own(first, first.Intent.ClientOrderID)
 			k.fail = func(string) error {
 				k.fail = nil
 				k.mu.Unlock()
@@ -201,8 +201,21 @@ func TestAnOrderThatRunsWhileTheBeginningOfOneIsOnItsWay(t *testing.T) {
 			}
 			require.Equal(t, fails, before.Before(t.Context(), first, false))
 			if fails != nil {
+				killed := newDisk()
+				for i, r := range k.records {
+					require.NoError(t, killed.Append(t.Context(), k.durable[i], r))
+				}
 				before.LetGo(first)
 				assert.Equal(t, "beside, end", k.of("w_1"))
+
+				killed = killed.restart() // before that end: it is the next run's
+				found, err := client(t, &service{}, on(killed), foreground).Recover(t.Context())
+				require.NoError(t, err)
+				assert.Empty(t, found)
+				for h := range killed.Pending(t.Context()) {
+					assert.Fail(t, "pending without its beginning", h.Intent)
+				}
+				require.NoError(t, killed.Forget(t.Context(), "an entry"))
 				return
 			}
 			assert.Equal(t, "beside, begin!", k.of("w_1"))

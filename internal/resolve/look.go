@@ -126,7 +126,8 @@ func staysUnknown(r accounting.Reason) bool {
 	switch r {
 	case accounting.WriteIncomplete, accounting.NotExclusive, accounting.NoBaseline, accounting.AccountingEnded,
 		accounting.NothingShows, accounting.ListIncomplete, accounting.RowUnreadable, accounting.DoesNotFit,
-		accounting.BothFit, accounting.NothingFits, noAccounting, noApplied, accounting.TooManyOrders, accounting.SizesTooFine:
+		accounting.BothFit, accounting.NothingFits, noAccounting, noApplied, accounting.TooManyOrders, accounting.SizesTooFine,
+		accounting.MayBeReset:
 		return true
 	default:
 		return false

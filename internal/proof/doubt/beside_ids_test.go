@@ -107,3 +107,27 @@ func TestALimitThatAPersonSawFillsBesideALostOrder(t *testing.T) {
 		})
 	}
 }
+
+// A run trades more than it was begun with, once it was edited: an order that never arrived is not taken for what the run
+// has bought since.
+func TestWhatAnEditedRunBuysIsNotTheLostOrders(t *testing.T) {
+	rig.LiveTest(t, nil, []trading.Option{rig.Sole}, func(r rig.Rig) {
+		for range 2 {
+			time.Sleep(6 * time.Second)
+			r.ReadAll()
+		}
+		run, err := r.Account().PlacePro(r.T.Context(), rig.Buy("0.02"), trading.TWAP{Duration: 2 * time.Minute})
+		require.NoError(r.T, err)
+		time.Sleep(time.Second)
+		_, err = r.Account().EditRun(r.T.Context(), run.ID, rig.Dec("0.2"))
+		require.NoError(r.T, err)
+		for range 4 {
+			time.Sleep(6 * time.Second)
+			r.ReadAll()
+		}
+		time.Sleep(4800 * time.Millisecond)
+		resolution, _ := r.Resolved(r.Doubtful(tradingsim.DropRequest(), rig.Buy("0.05")))
+		assert.NotEqual(r.T, trading.Applied, resolution.Outcome)
+		assert.Zero(r.T, r.Ran(trading.OpOrder))
+	})
+}

@@ -472,8 +472,10 @@ func TestAResetAfterALostPaperOrder(t *testing.T) {
 			if row.reset {
 				require.NoError(r.T, rig.Only(other.Sandbox.Reset(r.T.Context())), row.name)
 			}
+			began := time.Now()
 			resolution, why := r.Within(time.Hour, err)
 			assert.Equal(r.T, row.want, resolution.Outcome, "%s: %v", row.name, why)
+			assert.Less(r.T, time.Since(began), time.Minute, "no later look says more")
 		})
 	}
 }

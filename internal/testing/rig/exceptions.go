@@ -27,7 +27,7 @@ func Exceptions() map[string]string {
 		Outlived:        "outlives its claim",
 		LateRequest:     "arrives half an hour late",
 		Jumped:          "clocks that jump",
-		Forgotten:       "after the service forgot",
+		Forgotten:       "the service has forgotten",
 		Unstored:        "a 5xx that it does not store",
 		Repeated:        "repeats requests",
 		InItsWords:      "in the service's words",
