@@ -171,8 +171,9 @@ func TestMCPSettings(t *testing.T) {
 		require.NoError(t, err)
 		return s
 	}
-	here, err := os.Getwd()
-	require.NoError(t, err)
+	here := t.TempDir()
+	t.Chdir(here)
+	require.NoError(t, os.WriteFile("policy", nil, 0o600))
 	want := settings("--mode", "live", "--policy", "policy", "--approve", "nothing", "--docs-url", "http://docs.example.com", "--key-file", "keys")
 	for range 20 {
 		require.Equal(t, want, settings("--mode", "live", "--policy", here+"/policy", "--approve", "nothing", "--docs-url", "http://docs.example.com", "--key-file", here+"/keys"))

@@ -28,7 +28,7 @@ func TestAJournalKnowsThatItsIDsCountNoMore(t *testing.T) {
 	}{
 		"an order":                               {[]beside{bought}, "BTC", false},
 		"an order that was refused":              {[]beside{{order, refused}}, "BTC", false},
-		"a limit that was refused":               {[]beside{{limit, refused}}, "BTC", false},
+		"a limit that may have run all the same": {[]beside{{limit, refused}}, "BTC", true},
 		"a limit":                                {[]beside{rests}, "BTC", true},
 		"a limit of another market":              {[]beside{rests}, "ETH", true},
 		"an order, then a limit":                 {[]beside{bought, rests}, "BTC", true},
