@@ -227,10 +227,9 @@ func (o *Own) over() bool { return o.Ran || o.Unsure }
 // Waits reports whether it may trade by itself.
 func (o *Own) Waits() bool { return o.Kind == Limit || o.Kind == Pro || o.Kind == EditRun }
 
-// Left is what it left to wait, under its own id where that of the order or run is not known. A run has no bound: an
-// edit may let it trade more than it was begun with.
+// Left is what it left to wait, under its own id where that of the order or run is not known.
 func (o *Own) Left() Waiting {
-	return Waiting{ID: cmp.Or(o.WaitID, o.ID), Symbol: o.Symbol, Side: o.Side, Size: decimal.NullDecimal{Decimal: o.Size, Valid: o.Kind == Limit && !o.Size.IsZero()}, Run: o.Kind != Limit}
+	return Waiting{ID: cmp.Or(o.WaitID, o.ID), Symbol: o.Symbol, Side: o.Side, Size: decimal.NullDecimal{Decimal: o.Size, Valid: !o.Size.IsZero()}, Run: o.Kind != Limit}
 }
 
 // Facts are what a verdict rests on.

@@ -87,7 +87,7 @@ var quick = []bounds{
 		starts: []string{"long", "short"},
 	},
 	{
-		name: "one event", decides: 53980, events: 1, formats: formats[:1], flats: no, flips: no,
+		name: "one event", decides: 54031, events: 1, formats: formats[:1], flats: no, flips: no,
 		starts: []string{
 			"flat, nothing ever closed", "long", "short twice", "flat, a limit to buy", "short, a small limit to buy",
 			"long, a limit to sell", "flat, a run that buys", "long, a run that sells",

@@ -201,7 +201,7 @@ func (a *account) goOn() {
 		if l.Asked.Kind.Acts() {
 			of.left(l, t, a.began)
 		} else {
-			t.waits(l.waiting())
+			t.waitsFor(l.Booked)
 		}
 	}
 	for i := range all {
@@ -264,6 +264,7 @@ func (a *account) goOnBeside(l *Left, began time.Time) {
 		return in != nil && in.Base != nil && in.Base.Shows(l.Note.Sent)
 	}
 	for _, o := range l.Note.Own {
+		t.edits(o.Kind)
 		switch {
 		case o.Kind.Acts():
 			of.end(o, began)

@@ -125,6 +125,7 @@ type trails struct {
 	place   int // behind the list that was read last where nothing of the program's was under way
 	of      map[string]*trail
 	waited  []accounting.Waiting // what may trade by itself, own or not, until it was gone
+	edited  bool                 // a run was, which may trade more since: of none is known how much
 	lists   time.Time            // from then on all that waits is known, of earlier runs too; zero before it was read
 	clock   int                  // counts sends and answers, on from those of earlier runs
 	since   int                  // own answers since the last list that may have left a row
@@ -178,7 +179,7 @@ func (a *account) enterTrail(w *Booked) {
 	a.rebase(symbol, of)
 	w.sent = t.tick()
 	if !w.Asked.Kind.Acts() {
-		t.waits(w.waiting())
+		t.waitsFor(w)
 		return
 	}
 	b := accounting.Own{ID: w.ID, Act: *w.Asked, Place: -1, Began: time.Now()}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/tradingapi/trading-go/internal/accounting"
 	"github.com/tradingapi/trading-go/internal/pending"
 )
@@ -48,8 +50,30 @@ func (w *Booked) waiting() accounting.Waiting {
 	return o
 }
 
+// waitsFor notes what a write may leave, or an edit that may have a run trade more.
+func (t *trails) waitsFor(w *Booked) {
+	t.edits(w.Asked.Kind)
+	t.waits(w.waiting())
+}
+
+// edits takes the bounds of runs away where a write edits one.
+func (t *trails) edits(kind accounting.ActKind) {
+	if kind != accounting.EditRun {
+		return
+	}
+	t.edited = true
+	for i := range t.waited {
+		if o := &t.waited[i]; o.Run {
+			o.Size = decimal.NullDecimal{}
+		}
+	}
+}
+
 // waits notes an order or a run that may trade by itself.
 func (t *trails) waits(o accounting.Waiting) {
+	if o.Run && t.edited {
+		o.Size = decimal.NullDecimal{}
+	}
 	for i := range t.waited {
 		if t.waited[i].ID != o.ID {
 			continue

@@ -117,6 +117,7 @@ type Final struct {
 	At            time.Time       `json:",omitzero"`
 	Key           pending.Key     `json:",omitempty"`
 	Try           int             `json:",omitempty"`
+	Unbegun       bool            `json:",omitempty"` // its journal does not have its beginning
 	Dead          bool            `json:",omitempty"` // the key is spent: an answer or a fence is stored under it, or a person said how it ended
 	FirstUseKnown bool            `json:",omitempty"`
 	Digest        []byte          `json:",omitempty"` // of what was asked for
@@ -356,7 +357,7 @@ func (s *store) last(ctx context.Context, name string) (*Final, error) {
 		begun, ended := false, false
 		for _, r := range records {
 			begun = begun || r.Begin != nil
-			if r.End != nil && (begun || r.End.Digest != nil) { // else it never began
+			if r.End != nil && !r.End.Unbegun {
 				ended, last = true, r.End.further(last)
 			}
 		}

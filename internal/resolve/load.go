@@ -108,7 +108,7 @@ func (d *Driver) endUnsent(ctx context.Context, left []*OpenWrite) (open []*Open
 // was not sent, or is an exit that went out all the same, which is missing there.
 func (d *Driver) endUnbegun(ctx context.Context, h *journal.History) error {
 	w := &OpenWrite{Intent: pending.Intent{ID: pending.IntentID(h.Intent)}, Name: h.Name, journaled: true}
-	if err := d.store.end(ctx, w, &Final{Outcome: ledger.Unknown, At: time.Now()}); err != nil {
+	if err := d.store.end(ctx, w, &Final{Outcome: ledger.Unknown, At: time.Now(), Unbegun: true}); err != nil {
 		return fmt.Errorf("the journal cannot be written: %w", err)
 	}
 	return nil
