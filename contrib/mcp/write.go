@@ -133,8 +133,17 @@ func (f *facts) note(what string, w *write) error {
 // takeOver takes the writes of an earlier process. What was sent and has no outcome, the journal of
 // the client may know.
 func (e *Engine) takeOver(left []*write) {
+	for _, w := range e.claimLeft(left) {
+		e.background(func(ctx context.Context) { e.resolveLeft(ctx, w) })
+	}
+}
+
+// claimLeft lets these writes claim what they may have added, and returns those that may have run.
+func (e *Engine) claimLeft(left []*write) (unknown []*write) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.writes = append(e.writes, left...)
 	for _, w := range left {
-		e.writes = append(e.writes, w)
 		switch {
 		case w.known() && w.Ended == nil: // never sent
 			now := e.now()
@@ -145,13 +154,14 @@ func (e *Engine) takeOver(left []*write) {
 				end.Wall, end.Up = end.Wall.Add(lastSend), end.Up+lastSend
 				w.Ended = &end
 			}
-			e.background(func(ctx context.Context) { e.resolveLeft(ctx, w) })
+			unknown = append(unknown, w)
 		}
 		if w.mayRun() {
 			e.begins(w)
 			e.learns(w)
 		}
 	}
+	return unknown
 }
 
 // resolveLeft finds out, by the journal, what became of a write that an earlier process sent.
