@@ -212,7 +212,8 @@ func TestAnOrderThatRunsWhileTheBeginningOfOneIsOnItsWay(t *testing.T) {
 				found, err := client(t, &service{}, on(killed), foreground).Recover(t.Context())
 				require.NoError(t, err)
 				assert.Empty(t, found)
-				for h := range killed.Pending(t.Context()) {
+				for h, err := range killed.Pending(t.Context()) {
+					require.NoError(t, err)
 					assert.Fail(t, "pending without its beginning", h.Intent)
 				}
 				require.NoError(t, killed.Forget(t.Context(), "an entry"))
